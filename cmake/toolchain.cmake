@@ -1,0 +1,20 @@
+# Flags and helper programs that hold for every target.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror=return-type
+                    -Werror=unused-result -Wno-missing-field-initializers)
+# PD_TRY is a statement expression, which -Wpedantic knows under another name in each compiler.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-pedantic)
+else()
+  add_compile_options(-Wno-gnu-statement-expression)
+endif()
+add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

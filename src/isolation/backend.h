@@ -1,0 +1,103 @@
+// The contract of an isolation level. A backend builds the isolation, starts paddock-agent as PID 1 in
+// it and hands over one byte stream to the agent; on the live sandbox it freezes, thaws, reads usage
+// and destroys, from outside. What happens inside (commands, terminals, files) is the agent's, over the
+// stream, the same at every level. isolation/testing/conformance.h holds the suite that each backend
+// passes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/decision.h"
+#include "model/denial.h"
+#include "model/ids.h"
+#include "model/mounts.h"
+#include "model/outcome.h"
+#include "model/paths.h"
+#include "model/settings.h"
+#include "sys/fd.h"
+#include "wire/agent.pb.h"
+
+namespace paddock::isolation {
+
+// `bound`: the sandbox dies with the process that started it (`run`). `leased`: it outlives it, until
+// its deadline (daemon).
+enum class Lifetime { bound, leased };
+
+struct SandboxPlan {
+  model::SandboxId id;
+  model::FileSystem files;
+  model::Limits limits;
+  model::GuestPath home;         // made empty and private; on the scratch tmpfs
+  std::string hostname;
+  model::HostPath agent_program;  // static executable
+  model::HostPath state_dir;      // sandboxes/<id>: exists, private to this sandbox
+  Lifetime lifetime = Lifetime::bound;
+  // Paths inside that no command may write, or read at all (FileRules::deny).
+  std::vector<model::GuestPath> denied_paths;
+};
+
+// One control or level of this host, proved by doing it.
+struct Probe {
+  std::string name;      // "container", "container.cgroup.memory", "microvm.kvm"
+  model::ControlState state;
+  std::string proof;     // what was tried and what came back
+  std::string remedy;    // how to get it; empty when enforced
+};
+
+// A running sandbox. Owned by one thread at a time. Its destructor destroys what is left.
+class Sandbox {
+ public:
+  virtual ~Sandbox() = default;
+
+  // The byte stream to the agent, non-blocking. Owned by the sandbox.
+  virtual const sys::SocketFd& stream() const = 0;
+  // Becomes readable when the agent (and with it every process of the sandbox) is gone.
+  virtual const sys::PidFd& agent() const = 0;
+
+  // What to send to the agent first, and what it must report back for this sandbox to be kept.
+  virtual wire::Setup setup() const = 0;
+  // Mismatches between the decision and the agent's report, in words; empty: it holds.
+  virtual std::vector<std::string> check(const wire::Evidence& evidence) const = 0;
+  // Fills landlock and limits of a command that is to run in this sandbox.
+  virtual void confine(wire::Start& start) const = 0;
+
+  virtual const std::vector<model::Control>& controls() const = 0;
+  // Limits that were hit so far (pids, memory, disk), as data.
+  virtual std::vector<model::Denial> limits_hit() = 0;
+  virtual bool oom_killed() = 0;
+  virtual model::Usage usage() = 0;
+
+  // Stops and continues every process. freeze() returns when all are stopped.
+  virtual Status freeze() = 0;
+  virtual Status thaw() = 0;
+
+  // Swaps the root for one made of `files` (same trees, other layers). The sandbox must be idle:
+  // failed_precondition otherwise.
+  virtual Status replace_files(const model::FileSystem& files) = 0;
+
+  // Kills everything, waits for it, removes cgroups and what else is left. Idempotent.
+  virtual Status destroy() = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual model::Level level() const = 0;
+  // Whether this host gives the level, and each of its controls. Does the real thing; takes
+  // milliseconds to seconds.
+  virtual std::vector<Probe> probe() = 0;
+  // The controls as they would be decided for `plan`, without starting anything.
+  virtual std::vector<model::Control> decide(const SandboxPlan& plan) = 0;
+  // Everything the kernel will hold for the sandbox carries plan.id. On error nothing is left.
+  // unsupported: the host cannot give the level; the remedy says what to do.
+  virtual Result<std::unique_ptr<Sandbox>> start(const SandboxPlan& plan) = 0;
+  // Removes what a sandbox whose owner died left in the kernel (cgroups; mounts and namespaces go with
+  // their processes). Idempotent.
+  virtual Status reclaim(const model::SandboxId& id) = 0;
+};
+
+}  // namespace paddock::isolation
