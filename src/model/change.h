@@ -13,6 +13,11 @@
 namespace paddock::model {
 
 enum class FileType { absent, regular, directory, symlink, other };
+inline constexpr EnumNames<FileType, 5> kFileTypeNames{{{FileType::absent, "absent"},
+                                                        {FileType::regular, "regular"},
+                                                        {FileType::directory, "directory"},
+                                                        {FileType::symlink, "symlink"},
+                                                        {FileType::other, "other"}}};
 
 enum class ChangeKind { added, modified, deleted, renamed };
 inline constexpr EnumNames<ChangeKind, 4> kChangeKindNames{{{ChangeKind::added, "added"},
@@ -38,6 +43,10 @@ struct Change {
   uint64_t added_lines = 0;           // of text; 0 for binary
   uint64_t deleted_lines = 0;
   bool binary = false;
+};
+
+struct ChangeCounts {
+  uint32_t added = 0, modified = 0, deleted = 0, renamed = 0, held = 0;
 };
 
 struct ChangeSet {

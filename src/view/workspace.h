@@ -64,9 +64,7 @@ struct OpenOptions {
   model::HostPath home;            // PADDOCK_HOME, never inside a workspace
 };
 
-struct ChangeCounts {
-  uint32_t added = 0, modified = 0, deleted = 0, renamed = 0, held = 0;
-};
+using model::ChangeCounts;
 
 // A view while a command runs in it. Move-only; holds the view's lock. Destroyed without finish(), the
 // view stays as interrupted, its changes kept.
