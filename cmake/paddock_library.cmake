@@ -33,7 +33,7 @@ function(paddock_library)
     target_compile_options(pd_${ARG_NAME}_agent PRIVATE -Os -ffunction-sections -fdata-sections)
   endif()
 
-  if(ARG_TESTS AND NOT PADDOCK_FUZZ)
+  if(ARG_TESTS AND PADDOCK_UNIT_TESTS AND NOT PADDOCK_FUZZ)
     add_executable(${ARG_NAME}_test ${ARG_TESTS})
     target_link_libraries(${ARG_NAME}_test PRIVATE pd_${ARG_NAME})
     foreach(layer IN LISTS ARG_TEST_USES)
@@ -46,7 +46,7 @@ function(paddock_library)
     paddock_sanitize(${ARG_NAME}_test)
     add_test(NAME unit.${ARG_NAME} COMMAND ${ARG_NAME}_test --gtest_brief=1)
     set_tests_properties(unit.${ARG_NAME} PROPERTIES LABELS unit TIMEOUT 300
-      ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1")
+      ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1;GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/test-results/")
   endif()
 
   if(PADDOCK_FUZZ)

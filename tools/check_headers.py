@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+"""Checks that each header compiles alone. A header that its own .cc or test includes first is proved
+by the build; the rest are compiled here, syntax only.
+
+check_headers.py [BUILD]   BUILD holds generated/ (agent.pb.h), default build
+"""
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+FLAGS = ["-std=c++20", "-fsyntax-only", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-w", "-x", "c++"]
+FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
+
+
+def proved_by_build(header):
+    for name in (f"{header.stem}.cc", f"{header.stem}_test.cc"):
+        source = header.with_name(name)
+        if source.exists():
+            first = FIRST_INCLUDE.search(source.read_text(errors="replace"))
+            if first and first[1] == str(header.relative_to("src")):
+                return True
+    return False
+
+
+def compile_alone(header, build):
+    command = [os.environ.get("CXX", "g++"), *FLAGS, "-iquote", "src", "-iquote", f"{build}/generated",
+               str(header)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return (header, done.stderr) if done.returncode else None
+
+
+def main():
+    os.chdir(Path(__file__).resolve().parent.parent)
+    build = sys.argv[1] if len(sys.argv) > 1 else "build"
+    headers = sorted(Path("src").rglob("*.h"))
+    alone = [h for h in headers if not proved_by_build(h)]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        failed = [f for f in pool.map(lambda h: compile_alone(h, build), alone) if f]
+    for header, errors in failed:
+        print(f"{header} does not compile alone:\n{errors}")
+    print(f"headers: {len(headers)}, {len(alone)} compiled alone, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

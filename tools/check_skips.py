@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Lists what the test run skipped, by missing capability, and fails on a skip without a reason.
+
+check_skips.py RESULTS…   folders of JUnit files (gtest and pytest write them)
+
+A test skips with the message `needs CAPABILITY: detail`. tests/expected_skips.txt says for each
+capability on which machines it may be missing, as a shell condition. A skip is unexpected when its
+capability has no row, or when the condition does not hold here: then the test should have run."""
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+from collections import defaultdict
+from pathlib import Path
+
+NEEDS = re.compile(r"\bneeds ([a-z0-9.-]+)")
+
+
+def skips(folder):
+    for file in sorted(Path(folder).glob("*.xml")):
+        for case in xml.parse(file).iter("testcase"):
+            for skipped in case.iter("skipped"):
+                text = f"{skipped.get('message') or ''} {skipped.text or ''}"
+                needs = NEEDS.search(text)
+                yield needs[1] if needs else None, f"{file.stem}: {case.get('name')}", text.strip()
+
+
+def expected():
+    table = Path(__file__).resolve().parent.parent / "tests" / "expected_skips.txt"
+    for line in table.read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            capability, condition, reason = (part.strip() for part in line.split(" ; ", 2))
+            yield capability, (condition, reason)
+
+
+def main():
+    rows, by_capability, nameless = dict(expected()), defaultdict(list), []
+    for folder in sys.argv[1:]:
+        for capability, test, text in skips(folder):
+            if capability is None:
+                nameless.append(f"{test}: {text}")
+            else:
+                by_capability[capability].append(test)
+    failed = len(nameless)
+    for capability, tests in sorted(by_capability.items()):
+        condition, reason = rows.get(capability, ("false", "no row in tests/expected_skips.txt"))
+        holds = subprocess.run(["bash", "-c", condition], capture_output=True).returncode == 0
+        verdict = "expected" if holds else "UNEXPECTED"
+        failed += 0 if holds else len(tests)
+        print(f"skipped, {verdict}: {len(tests)} need {capability} ({reason})")
+        print(*(f"    {test}" for test in tests), sep="\n")
+    print(*(f"skipped, UNEXPECTED, names no capability: {line}" for line in nameless), sep="\n",
+          end="\n" if nameless else "")
+    total = sum(map(len, by_capability.values())) + len(nameless)
+    print(f"skips: {total}, {failed} unexpected")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
