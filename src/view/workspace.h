@@ -40,13 +40,13 @@ inline constexpr EnumNames<ViewState, 5> kViewStateNames{{{ViewState::running, "
 
 // One command in the history of a view.
 struct Step {
-  uint32_t number = 0;             // 1…
+  uint32_t number = 0;  // 1…
   std::vector<std::string> argv;
   int64_t started_ms = 0;
-  int64_t ended_ms = 0;            // 0: interrupted
-  bool undone = false;             // by rollback
+  int64_t ended_ms = 0;  // 0: interrupted
+  bool undone = false;   // by rollback
   std::string decision_json;
-  std::string outcome_json;        // empty: interrupted
+  std::string outcome_json;  // empty: interrupted
 };
 
 struct ViewInfo {
@@ -54,35 +54,48 @@ struct ViewInfo {
   model::HostPath workspace;
   ViewState state = ViewState::ready;
   int64_t created_ms = 0;
-  uint32_t steps = 0;              // not undone
-  uint64_t bytes = 0;              // held by layers and bases
+  uint32_t steps = 0;  // not undone
+  uint64_t bytes = 0;  // held by layers and bases
 };
 
 struct OpenOptions {
   model::HostPath workspace;
   model::FileRules files;
-  model::HostPath home;            // PADDOCK_HOME, never inside a workspace
+  model::HostPath home;  // PADDOCK_HOME, never inside a workspace
+  // Home directories that /etc/passwd may not name ($HOME): refused as workspace like those it
+  // names.
+  std::vector<model::HostPath> homes;
 };
 
 using model::ChangeCounts;
 
-// A view while a command runs in it. Move-only; holds the view's lock. Destroyed without finish(), the
-// view stays as interrupted, its changes kept.
+// A view while a command runs in it. Move-only; holds the view's lock. Destroyed without finish(),
+// the view stays as interrupted, its changes kept.
 class OpenView {
  public:
   virtual ~OpenView() = default;
   virtual const model::ViewId& id() const = 0;
   // Trees to mount: the workspace at its own path, and git directories outside of it that it needs.
+  // The workspace is tree 0. An upper that is no longer mounted is sealed by finish(), which syncs
+  // what it keeps: mount it `volatile`.
   virtual const std::vector<model::OverlayTree>& trees() const = 0;
+  // Symlinks of the host that the caller's spelling of the workspace goes through (/home ->
+  // /var/home): shown inside, they make that spelling lead to the workspace as well.
+  virtual const std::vector<model::Symlink>& links() const = 0;
   virtual uid_t owner_uid() const = 0;
   virtual gid_t owner_gid() const = 0;
   virtual const std::vector<std::string>& hidden() const = 0;
   virtual const std::vector<model::Control>& controls() const = 0;
-  // Bytes that the upper takes on disk by now.
+  // Bytes that the upper takes on disk by now. Walks it at most twice a second.
   virtual uint64_t upper_bytes() = 0;
 
-  // Seals the upper, keeps the bases of what changed and writes the step. When no step of the view
-  // changed anything the view is removed and nullopt comes back.
+  // Writes what is known of the step (argv, start, decision) before its command starts, so that a
+  // killed one is in the history. A view that was killed before this and changed nothing is not
+  // kept.
+  virtual Status begin(const Step& step) = 0;
+  // Called when the sandbox is gone and its overlays with it. Seals the upper, keeps the bases of what
+  // changed and writes the step. When no step of the view changed anything the view is removed and
+  // nullopt comes back.
   virtual Result<std::optional<ChangeCounts>> finish(const Step& step) = 0;
 };
 
@@ -92,7 +105,7 @@ enum class Writes { dry_run, perform };
 struct ApplyOptions {
   Writes writes = Writes::perform;
   HostExec host_exec = HostExec::hold_back;
-  std::vector<std::string> paths;          // only these and below; empty: all
+  std::vector<std::string> paths;  // only these and below; empty: all
 };
 
 enum class ApplyResult { applied, unchanged, merged, held, conflict };
@@ -105,7 +118,7 @@ inline constexpr EnumNames<ApplyResult, 5> kApplyResultNames{{{ApplyResult::appl
 struct AppliedPath {
   std::string path;
   ApplyResult result = ApplyResult::applied;
-  std::string reason;                       // of held and conflict
+  std::string reason;  // of held and conflict
 };
 
 // With any conflict nothing was written.
@@ -122,7 +135,8 @@ class ViewStore {
   // PADDOCK_HOME or a mount point. Makes a view and opens it for its first command.
   virtual Result<std::unique_ptr<OpenView>> create(const OpenOptions& options) = 0;
   // Opens an existing view for one more command: ready or interrupted, else failed_precondition.
-  virtual Result<std::unique_ptr<OpenView>> reopen(const model::ViewId& id, const OpenOptions& options) = 0;
+  virtual Result<std::unique_ptr<OpenView>> reopen(const model::ViewId& id,
+                                                   const OpenOptions& options) = 0;
 
   // All views, newest first.
   virtual Result<std::vector<ViewInfo>> list() = 0;
@@ -135,7 +149,8 @@ class ViewStore {
   // With line counts for text. Only below `paths` when given.
   virtual Result<model::ChangeSet> changes(const model::ViewId& id) = 0;
   // A git patch that `git apply` takes on a clean clone. unsupported without git on the host.
-  virtual Result<std::string> patch(const model::ViewId& id, const std::vector<std::string>& paths) = 0;
+  virtual Result<std::string> patch(const model::ViewId& id,
+                                    const std::vector<std::string>& paths) = 0;
   virtual Result<ApplyReport> apply(const model::ViewId& id, const ApplyOptions& options) = 0;
   // Brings the commits made in the view into the host repository as refs/heads/<branch>, a new ref.
   // Returns the commit id.
@@ -144,7 +159,8 @@ class ViewStore {
   // Undoes the last `count` steps that are not undone yet.
   virtual Status rollback(const model::ViewId& id, uint32_t count) = 0;
   // Removes applied and discarded views, and unapplied ones past the age or, oldest first, past the
-  // total size that policy gives. Finishes or undoes applies that were cut. Returns what it removed.
+  // total size that policy gives. Finishes or undoes applies that were cut. Returns what it
+  // removed.
   virtual Result<std::vector<ViewInfo>> collect_garbage(const model::ViewRules& rules) = 0;
 };
 
