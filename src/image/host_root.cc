@@ -26,8 +26,7 @@ constexpr std::array<std::string_view, 4> kToolTrees{"usr", "opt", "nix", "gnu"}
 // Parts of /usr on machines that merged them, directories of their own elsewhere.
 constexpr std::array<std::string_view, 6> kMerged{"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 
-constexpr std::string_view kPath =
-    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 class HostImages : public ImageStore {
  public:
@@ -52,7 +51,7 @@ class HostImages : public ImageStore {
   Result<Root> host() {
     Root root;
     root.name = "host";
-    root.environment.emplace_back(kPath);
+    root.environment = environment();
     for (std::string_view tree : kToolTrees) {
       HostPath path = options_.machine / std::string(tree);
       auto st = sys::lstat_path(path.str());
@@ -78,6 +77,12 @@ class HostImages : public ImageStore {
 
   static void add_tree(Root& root, std::string_view tree, const HostPath& path) {
     root.files.overlays.push_back({GuestPath("/" + std::string(tree)), {path}, std::nullopt});
+  }
+
+  std::vector<std::string> environment() const {
+    std::string user = options_.uid == 0 ? "root" : "user";
+    return {fmt::format("PATH={}", kPath), "HOME=" + options_.guest_home, "USER=" + user,
+            "LOGNAME=" + user, "SHELL=/bin/sh"};
   }
 
   Control root_control() const {
@@ -111,7 +116,7 @@ class HostImages : public ImageStore {
     HostPath overrides = PD_TRY(compose_etc_overrides(etc_options()));
     Root root;
     root.name = path;
-    root.environment.emplace_back(kPath);
+    root.environment = environment();
     root.files.overlays.push_back({GuestPath("/"), {overrides, source}, std::nullopt});
     root.controls.push_back(
         {"root", ControlState::enforced,

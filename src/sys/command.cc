@@ -74,8 +74,8 @@ Status pump(const Command& command, Fd in, const Fd& out, const Fd& err, Command
       if (n > 0) sinks[i]->append(buffer.data(), static_cast<size_t>(n));
       if (n == 0 || (n < 0 && errno != EINTR)) fds[i].fd = -1;
       if (sinks[i]->size() > command.output_limit) {
-        return Error(Code::resource_exhausted,
-                     fmt::format("{} wrote more than {} bytes", command.argv[0], command.output_limit));
+        return Error(Code::resource_exhausted, fmt::format("{} wrote more than {} bytes",
+                                                           command.argv[0], command.output_limit));
       }
     }
     if (fds[2].fd >= 0 && fds[2].revents != 0) {

@@ -33,10 +33,25 @@ class Fd {
 };
 
 // What a descriptor refers to is part of its type, so that a mount is not passed for a socket.
-struct DirFd : Fd { using Fd::Fd; explicit DirFd(Fd fd) : Fd(std::move(fd)) {} };
-struct FileFd : Fd { using Fd::Fd; explicit FileFd(Fd fd) : Fd(std::move(fd)) {} };
-struct PidFd : Fd { using Fd::Fd; explicit PidFd(Fd fd) : Fd(std::move(fd)) {} };
-struct MountFd : Fd { using Fd::Fd; explicit MountFd(Fd fd) : Fd(std::move(fd)) {} };
-struct SocketFd : Fd { using Fd::Fd; explicit SocketFd(Fd fd) : Fd(std::move(fd)) {} };
+struct DirFd : Fd {
+  using Fd::Fd;
+  explicit DirFd(Fd fd) : Fd(std::move(fd)) {}
+};
+struct FileFd : Fd {
+  using Fd::Fd;
+  explicit FileFd(Fd fd) : Fd(std::move(fd)) {}
+};
+struct PidFd : Fd {
+  using Fd::Fd;
+  explicit PidFd(Fd fd) : Fd(std::move(fd)) {}
+};
+struct MountFd : Fd {
+  using Fd::Fd;
+  explicit MountFd(Fd fd) : Fd(std::move(fd)) {}
+};
+struct SocketFd : Fd {
+  using Fd::Fd;
+  explicit SocketFd(Fd fd) : Fd(std::move(fd)) {}
+};
 
 }  // namespace paddock::sys

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/openat2.h>
-#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,11 +46,13 @@ Result<Fd> open_beneath(const DirFd& root, const std::string& path, int flags, m
   how.mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? mode : 0;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   // SAFETY: openat2 has no libc wrapper in Debian 12; `how` outlives the call.
-  long fd = retry_eintr([&] { return syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how); });
+  long fd =
+      retry_eintr([&] { return syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how); });
   if (fd >= 0) return Fd(static_cast<int>(fd));
   if (errno == ELOOP || errno == EXDEV) {
-    return Error(Code::permission_denied,
-                 fmt::format("opening {}: the path leaves its root or meets a symlink", printable(path)));
+    return Error(
+        Code::permission_denied,
+        fmt::format("opening {}: the path leaves its root or meets a symlink", printable(path)));
   }
   return fail("opening", path);
 }
@@ -153,12 +154,15 @@ Status remove_tree(const std::string& path) {
 Status remove_tree_at(const DirFd& parent, const std::string& name) {
   if (::unlinkat(parent.get(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR && errno != EPERM) return fail("removing", name);
-  struct stat parent_st {}, st {};
-  if (::fstatat(parent.get(), name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) return fail("removing", name);
+  struct stat parent_st {
+  }, st{};
+  if (::fstatat(parent.get(), name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0)
+    return fail("removing", name);
   if (!S_ISDIR(st.st_mode)) return fail("removing", name);
   if (::fstat(parent.get(), &parent_st) != 0) return fail("removing", name);
   if (parent_st.st_dev != st.st_dev) {
-    return Error(Code::failed_precondition, fmt::format("removing {}: it is a mount point", printable(name)));
+    return Error(Code::failed_precondition,
+                 fmt::format("removing {}: it is a mount point", printable(name)));
   }
   if ((st.st_mode & 0700) != 0700) ::fchmodat(parent.get(), name.c_str(), 0700, 0);
   DirFd dir = PD_TRY(open_dir_at(parent, name));
@@ -183,7 +187,8 @@ Result<struct stat> lstat_path(const std::string& path) {
 
 Result<struct stat> lstat_at(const DirFd& dir, const std::string& path) {
   struct stat st {};
-  if (::fstatat(dir.get(), path.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) return fail("examining", path);
+  if (::fstatat(dir.get(), path.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0)
+    return fail("examining", path);
   return st;
 }
 
@@ -229,15 +234,6 @@ Result<std::vector<DirEntry>> list_dir(const DirFd& dir) {
   std::sort(entries.begin(), entries.end(),
             [](const DirEntry& a, const DirEntry& b) { return a.name < b.name; });
   return entries;
-}
-
-Result<FileFd> lock_file(const std::string& path) {
-  FileFd fd = PD_TRY(open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  if (errno == EWOULDBLOCK) {
-    return Error(Code::failed_precondition, printable(path) + " is locked by another process");
-  }
-  return fail("locking", path);
 }
 
 }  // namespace paddock::sys

@@ -29,7 +29,8 @@ Result<FileFd> open_file(const std::string& path, int flags, mode_t mode = 0);
 
 // At most `limit` bytes; more is resource_exhausted.
 Result<std::string> read_file(const std::string& path, size_t limit = 64u << 20);
-Result<std::string> read_file_at(const DirFd& dir, const std::string& path, size_t limit = 64u << 20);
+Result<std::string> read_file_at(const DirFd& dir, const std::string& path,
+                                 size_t limit = 64u << 20);
 Result<std::string> read_all(const Fd& fd, size_t limit = 64u << 20);
 Status write_all(const Fd& fd, std::string_view bytes);
 
@@ -42,7 +43,7 @@ Status make_dirs(const std::string& path, mode_t mode);  // with parents
 Status remove_tree(const std::string& path);
 Status remove_tree_at(const DirFd& parent, const std::string& name);
 
-Result<struct stat> stat_path(const std::string& path);        // follows symlinks
+Result<struct stat> stat_path(const std::string& path);  // follows symlinks
 Result<struct stat> lstat_path(const std::string& path);
 Result<struct stat> lstat_at(const DirFd& dir, const std::string& path);
 bool exists(const std::string& path);  // lstat succeeds
@@ -56,9 +57,5 @@ struct DirEntry {
 };
 // All entries of an open directory, sorted by name (bytes).
 Result<std::vector<DirEntry>> list_dir(const DirFd& dir);
-
-// An exclusive advisory lock on `path` (created 0600), held while the descriptor lives and by every
-// process that inherits it. failed_precondition when somebody else holds it.
-Result<FileFd> lock_file(const std::string& path);
 
 }  // namespace paddock::sys

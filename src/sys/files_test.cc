@@ -49,17 +49,9 @@ TEST(Files, ReadFileBoundsWhatItTakes) {
   EXPECT_EQ(read_file(tmp.path() + "/f", 99).error().code(), Code::resource_exhausted);
 }
 
-TEST(Files, ALockIsHeldByOneOwnerOnly) {
-  TempDir tmp;
-  auto first = lock_file(tmp.path() + "/lock");
-  ASSERT_TRUE(first.ok());
-  EXPECT_EQ(lock_file(tmp.path() + "/lock").error().code(), Code::failed_precondition);
-  first.value().reset();
-  EXPECT_TRUE(lock_file(tmp.path() + "/lock").ok());
-}
-
 TEST(Command, CollectsBothStreamsAndTheExitCode) {
-  Command command{{"sh", "-c", "cat; echo err >&2; exit 7"}, {"PATH=/usr/bin:/bin"}, "/", "in", 1024};
+  Command command{
+      {"sh", "-c", "cat; echo err >&2; exit 7"}, {"PATH=/usr/bin:/bin"}, "/", "in", 1024};
   CommandResult result = run_command(command).value();
   EXPECT_EQ(result.exit_code, 7);
   EXPECT_EQ(result.out, "in");
