@@ -26,6 +26,14 @@ object to_json(const FileState& state) {
   out["size"] = state.size;
   if (!state.digest.empty()) out["sha256"] = state.digest;
   if (state.type == FileType::symlink) put_bytes(out, "target", state.target);
+  if (!state.xattrs.empty()) {
+    array& xattrs = out["xattrs"].emplace_array();
+    for (const auto& [name, value] : state.xattrs) {
+      object& xattr = xattrs.emplace_back(object()).as_object();
+      put_bytes(xattr, "name", name);
+      put_bytes(xattr, "value", value);
+    }
+  }
   return out;
 }
 
@@ -103,6 +111,8 @@ object to_json(const Change& change) {
   out["added_lines"] = change.added_lines;
   out["deleted_lines"] = change.deleted_lines;
   out["binary"] = change.binary;
+  out["link_of"] = nullptr;
+  if (!change.link_of.empty()) put_bytes(out, "link_of", change.link_of);
   return out;
 }
 

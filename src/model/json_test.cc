@@ -83,16 +83,17 @@ TEST(Json, AChangeShowsBothSidesAndAbsenceAsNull) {
   change.path = "bin/run";
   change.kind = ChangeKind::renamed;
   change.from = "run";
-  change.before = {FileType::symlink, 0777, 3, "", "a/b"};
-  change.after = {FileType::regular, 04755, 12, "abcd", ""};
+  change.before = {FileType::symlink, 0777, 3, "", "a/b", {}};
+  change.after = {FileType::regular, 04755, 12, "abcd", "", {{"user.k", "v"}}};
   change.held_reason = "runs on the host";
   change.added_lines = 4;
   EXPECT_EQ(json_text(to_json(ChangeSet{{change}, {".git/index"}, {"sock"}})),
             R"({"changes":[{"path":"bin/run","kind":"renamed","from":"run",)"
             R"("before":{"type":"symlink","mode":"0777","size":3,"target":"a/b"},)"
-            R"("after":{"type":"regular","mode":"4755","size":12,"sha256":"abcd"},)"
+            R"("after":{"type":"regular","mode":"4755","size":12,"sha256":"abcd",)"
+            R"("xattrs":[{"name":"user.k","value":"v"}]},)"
             R"("held_reason":"runs on the host","added_lines":4,"deleted_lines":0,)"
-            R"("binary":false}],"git_paths":[".git/index"],"skipped":["sock"]})");
+            R"("binary":false,"link_of":null}],"git_paths":[".git/index"],"skipped":["sock"]})");
   change.before = {};
   EXPECT_TRUE(to_json(change)["before"].is_null());
 }
