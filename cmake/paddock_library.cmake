@@ -76,4 +76,7 @@ function(paddock_sanitize target)
                            -fno-sanitize-recover=undefined)
     target_link_options(${target} PRIVATE -fsanitize=${PADDOCK_SANITIZE})
   endif()
+  if(PADDOCK_FUZZ)  # the fuzzer is blind to what is not instrumented
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
 endfunction()
