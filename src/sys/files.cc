@@ -143,36 +143,6 @@ Status make_dirs(const std::string& path, mode_t mode) {
   return make_dir(path, mode);
 }
 
-Status remove_tree(const std::string& path) {
-  auto parent = open_dir(parent_of(path));
-  if (!parent.ok()) {
-    return parent.error().code() == Code::not_found ? Status() : Status(std::move(parent).error());
-  }
-  return remove_tree_at(*parent, path.substr(path.find_last_of('/') + 1));
-}
-
-Status remove_tree_at(const DirFd& parent, const std::string& name) {
-  if (::unlinkat(parent.get(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
-  if (errno != EISDIR && errno != EPERM) return fail("removing", name);
-  struct stat parent_st {
-  }, st{};
-  if (::fstatat(parent.get(), name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0)
-    return fail("removing", name);
-  if (!S_ISDIR(st.st_mode)) return fail("removing", name);
-  if (::fstat(parent.get(), &parent_st) != 0) return fail("removing", name);
-  if (parent_st.st_dev != st.st_dev) {
-    return Error(Code::failed_precondition,
-                 fmt::format("removing {}: it is a mount point", printable(name)));
-  }
-  if ((st.st_mode & 0700) != 0700) ::fchmodat(parent.get(), name.c_str(), 0700, 0);
-  DirFd dir = PD_TRY(open_dir_at(parent, name));
-  for (const DirEntry& entry : PD_TRY(list_dir(dir))) PD_TRY(remove_tree_at(dir, entry.name));
-  if (::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
-    return fail("removing directory", name);
-  }
-  return {};
-}
-
 Result<struct stat> stat_path(const std::string& path) {
   struct stat st {};
   if (::stat(path.c_str(), &st) != 0) return fail("examining", path);

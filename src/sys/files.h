@@ -39,7 +39,8 @@ Status replace_file(const std::string& path, std::string_view bytes, mode_t mode
 
 Status make_dir(const std::string& path, mode_t mode);   // already there as a directory is success
 Status make_dirs(const std::string& path, mode_t mode);  // with parents
-// Removes a tree without crossing mounts or following symlinks. A missing path is success.
+// Removes a tree, however deep, without crossing mounts or following symlinks. A missing path is
+// success.
 Status remove_tree(const std::string& path);
 Status remove_tree_at(const DirFd& parent, const std::string& name);
 
