@@ -12,20 +12,10 @@
 #include <cerrno>
 
 #include "sys/fd.h"
+#include "sys/pipe.h"
 
 namespace paddock::sys {
 namespace {
-
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error::from_errno(errno, "creating a pipe");
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 std::vector<char*> c_strings(const std::vector<std::string>& strings) {
   std::vector<char*> out;

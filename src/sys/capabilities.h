@@ -1,0 +1,19 @@
+// Capabilities of the calling thread, by system call (capset(2), prctl(2)).
+#pragma once
+
+#include "base/result.h"
+
+namespace paddock::sys {
+
+// Drops every capability from the bounding set. permission_denied without CAP_SETPCAP, unless the
+// set is empty already.
+Status clear_bounding_set();
+
+// Clears the effective, permitted, inheritable and ambient sets. Always allowed.
+Status drop_capabilities();
+
+// Makes everything that is permitted effective (a program that was executed by an ordinary user
+// with ambient capabilities has them so already; one executed by root, too).
+Status raise_permitted();
+
+}  // namespace paddock::sys
