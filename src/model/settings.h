@@ -59,6 +59,7 @@ struct ViewRules {
 };
 
 struct Settings {
+  std::string profile;                         // the last bundle that a tier named; empty: none
   Trust trust = Trust::generated;
   std::optional<Level> level;                  // asked for by name; else what `trust` requires
   std::map<Trust, Level> accept{{Trust::generated, Level::container}};  // accept.<trust>

@@ -1,0 +1,275 @@
+#include "policy/compile.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/strings.h"
+#include "policy/narrowing.h"
+#include "policy/policy_text.h"
+#include "policy/profiles.h"
+#include "policy/value.h"
+
+namespace paddock::policy {
+namespace {
+
+using model::Settings;
+
+constexpr std::string_view kProfileKey = "profile";
+
+struct Profile {
+  std::vector<Assignment> values;
+  Origin origin;  // line 0
+};
+
+Error beyond(const Origin& origin, const Setting& setting, std::string_view part,
+             std::string_view limit) {
+  return Error(Code::permission_denied, fmt::format("{}: {} = {} is wider than {}",
+                                                    describe(origin), setting.key, part, limit));
+}
+
+// Folds tiers into `out_`. Used once, by one thread.
+class Compiler {
+ public:
+  explicit Compiler(const std::string& home) : home_(home) {
+    for (const Setting& setting : settings()) out_.origins[std::string(setting.key)] = {Origin{}};
+  }
+
+  Status define_shipped_profiles() {
+    for (const ShippedProfile& shipped : shipped_profiles()) {
+      Tier tier{TierKind::shipped, std::string(shipped.name), std::string(shipped.text)};
+      PolicyText text = PD_TRY_CTX("reading a shipped profile", read_policy(tier, home_));
+      profiles_[tier.path] = Profile{std::move(text.values), Origin{}};
+    }
+    return {};
+  }
+
+  Status apply_tier(const Tier& tier) {
+    PolicyText text = PD_TRY(read_policy(tier, home_));
+    Origin origin{.tier = tier.kind, .path = tier.path};
+    PD_TRY(define_profiles(text, origin));
+    begin();
+    PD_TRY(apply_values(text.values, origin));
+    switch (tier.kind) {
+      case TierKind::admin:
+        return set_bounds(text.bounds, origin);
+      case TierKind::project:
+        return check_project();
+      default:
+        return check_bounds();
+    }
+  }
+
+  Status apply_flags(const std::vector<FlagValue>& flags) {
+    begin();
+    for (const FlagValue& flag : flags) {
+      if (flag.key == kProfileKey) PD_TRY(apply_flag(flag));
+    }
+    for (const FlagValue& flag : flags) {
+      if (flag.key != kProfileKey) PD_TRY(apply_flag(flag));
+    }
+    return check_bounds();
+  }
+
+  Compiled finish() {
+    std::string key = fmt::format("accept.{}", name_of(model::kTrustNames, out_.settings.trust));
+    out_.settings.accepted_by = describe(out_.origins.at(key).back());
+    return std::move(out_);
+  }
+
+ private:
+  void begin() {
+    before_ = out_;
+    touched_.clear();
+  }
+
+  Status define_profiles(const PolicyText& text, const Origin& origin) {
+    for (const auto& [name, values] : text.profiles) {
+      auto [at, fresh] = profiles_.try_emplace(name, Profile{values, origin});
+      if (fresh) continue;
+      return Error(Code::already_exists,
+                   fmt::format("{}: profiles.{} is already defined by {}", describe(origin),
+                               printable(name), describe(at->second.origin)))
+          .set_remedy("choose another name");
+    }
+    return {};
+  }
+
+  Status apply_values(const std::vector<Assignment>& values, Origin origin) {
+    for (const Assignment& assignment : values) {
+      if (assignment.setting->key != kProfileKey) continue;
+      origin.line = assignment.line;
+      PD_TRY(apply_profile(std::get<std::string>(assignment.value), origin));
+    }
+    for (const Assignment& assignment : values) {
+      origin.line = assignment.line;
+      apply_one(*assignment.setting, assignment.value, Source::file, origin);
+    }
+    return {};
+  }
+
+  Status apply_profile(const std::string& name, Origin origin) {
+    auto found = profiles_.find(name);
+    if (found == profiles_.end()) {
+      std::vector<std::string> names;
+      for (const auto& [known, profile] : profiles_) names.push_back(known);
+      return Error(Code::not_found,
+                   fmt::format("{}: there is no profile '{}'", describe(origin), printable(name)))
+          .set_remedy("the profiles are " + join(names, ", "));
+    }
+    origin.profile = name;
+    for (const Assignment& assignment : found->second.values) {
+      apply_one(*assignment.setting, assignment.value, Source::file, origin);
+    }
+    return {};
+  }
+
+  Status apply_flag(const FlagValue& flag) {
+    const Setting* setting = find_setting(flag.key);
+    if (setting == nullptr || setting->flag.empty()) {
+      return Error(Code::invalid_argument,
+                   fmt::format("'{}' cannot be given on the command line", printable(flag.key)));
+    }
+    Origin origin{.tier = TierKind::flag, .path = std::string(setting->flag)};
+    Value value = PD_TRY_CTX(origin.path, parse_flag(*setting, flag.text, {.home = home_}));
+    if (flag.key == kProfileKey) PD_TRY(apply_profile(std::get<std::string>(value), origin));
+    apply_one(*setting, value, Source::flag, origin);
+    return {};
+  }
+
+  void apply_one(const Setting& setting, const Value& given, Source source, const Origin& origin) {
+    Value current = setting.access.get(out_.settings);
+    Value merged = merge(setting, current, given, source);
+    bool adds = setting.order == Order::more_entries || setting.order == Order::more_names ||
+                (setting.order == Order::fewer_entries && source == Source::flag);
+    std::vector<Origin>& origins = out_.origins.at(std::string(setting.key));
+    if (!adds || current == Value(List{}) || current == Value(Pairs{})) origins.clear();
+    origins.push_back(origin);
+    setting.access.set(out_.settings, merged);
+    touched_.insert(&setting);
+  }
+
+  const Origin& latest_origin(const Setting& setting) const {
+    return out_.origins.at(std::string(setting.key)).back();
+  }
+
+  // --- limits
+  // ---------------------------------------------------------------------------------------
+
+  Status set_bounds(const std::vector<Assignment>& explicit_bounds, Origin origin) {
+    for (const Setting* setting : touched_) {
+      if (setting->order == Order::of_its_parts) continue;
+      set_bound(*setting, setting->access.get(out_.settings), latest_origin(*setting));
+    }
+    for (const Setting* setting : touched_) {
+      const Setting* exceptions = find_setting(setting->exceptions);
+      if (exceptions == nullptr || touched_.count(exceptions) != 0) continue;
+      set_bound(*exceptions, exceptions->access.get(out_.settings), latest_origin(*setting));
+    }
+    for (const Assignment& bound : explicit_bounds) {
+      origin.line = bound.line;
+      PD_TRY(set_explicit_bound(bound, origin));
+    }
+    return {};
+  }
+
+  void set_bound(const Setting& setting, Value value, const Origin& origin) {
+    out_.bounds[std::string(setting.key)] = Bound{std::move(value), origin};
+  }
+
+  Status set_explicit_bound(const Assignment& bound, const Origin& origin) {
+    const Setting& setting = *bound.setting;
+    Value current = setting.access.get(out_.settings);
+    auto wider = wider_part(setting, current, bound.value, Coverage::within);
+    if (wider && touched_.count(&setting) != 0) {
+      return beyond(latest_origin(setting), setting, *wider,
+                    bound_text(setting, {bound.value, origin}));
+    }
+    if (wider) {
+      setting.access.set(out_.settings, clamp(setting, current, bound.value));
+      out_.origins.at(std::string(setting.key)) = {origin};
+    }
+    set_bound(setting, bound.value, origin);
+    return {};
+  }
+
+  static std::string bound_text(const Setting& setting, const Bound& bound) {
+    return fmt::format("{}, the bound of {}", format_value(setting, bound.value),
+                       describe(bound.origin));
+  }
+
+  Status check_bounds() const {
+    for (const Setting* setting : touched_) {
+      auto bound = out_.bounds.find(std::string(setting->key));
+      if (bound == out_.bounds.end()) continue;
+      Value value = setting->access.get(out_.settings);
+      auto wider = wider_part(*setting, value, bound->second.value, Coverage::within);
+      if (!wider) continue;
+      return beyond(latest_origin(*setting), *setting, *wider, bound_text(*setting, bound->second))
+          .set_remedy("stay within the bound, or ask who administers this machine to widen it");
+    }
+    return {};
+  }
+
+  Status check_project() const {
+    for (const Setting* setting : touched_) {
+      Value before = setting->access.get(before_.settings);
+      Value after = setting->access.get(out_.settings);
+      bool fixed = setting->project == ProjectTier::may_not_set && before != after;
+      auto wider = wider_part(*setting, after, before, Coverage::same);
+      if (!fixed && !wider) continue;
+      const std::vector<Origin>& in_force = before_.origins.at(std::string(setting->key));
+      std::string limit =
+          fmt::format("{} ({})", format_value(*setting, before), describe(in_force.back()));
+      if (wider) {
+        return beyond(latest_origin(*setting), *setting, *wider, limit)
+            .set_remedy("a project can only narrow; widen it in the user policy or by a flag");
+      }
+      return Error(
+                 Code::permission_denied,
+                 fmt::format("{}: {} = {} where {} is in force", describe(latest_origin(*setting)),
+                             setting->key, format_value(*setting, after), limit))
+          .set_remedy("a project cannot set this; set it in the user policy");
+    }
+    return {};
+  }
+
+  const std::string& home_;
+  Compiled out_;
+  Compiled before_;                   // what held when the tier began
+  std::set<const Setting*> touched_;  // by the tier, in table order
+  std::map<std::string, Profile> profiles_;
+};
+
+}  // namespace
+
+Result<Compiled> compile(const Sources& sources) {
+  std::map<TierKind, const Tier*> tiers;  // in the order they speak
+  for (const Tier& tier : sources.tiers) {
+    bool is_file = tier.kind != TierKind::shipped && tier.kind != TierKind::flag;
+    if (is_file && tiers.emplace(tier.kind, &tier).second) continue;
+    return Error(Code::invalid_argument,
+                 fmt::format("{} cannot be a further {} policy", printable(tier.path),
+                             name_of(kTierNames, tier.kind)));
+  }
+  Compiler compiler(sources.home);
+  PD_TRY(compiler.define_shipped_profiles());
+  for (const auto& [kind, tier] : tiers) PD_TRY(compiler.apply_tier(*tier));
+  PD_TRY(compiler.apply_flags(sources.flags));
+  return compiler.finish();
+}
+
+Status check_resolved(const Compiled& compiled, std::string_view key, const std::string& entry) {
+  const Setting* setting = find_setting(key);
+  auto bound = compiled.bounds.find(std::string(key));
+  if (setting == nullptr || bound == compiled.bounds.end()) return {};
+  auto wider = wider_part(*setting, List{entry}, bound->second.value, Coverage::within);
+  if (!wider) return {};
+  return Error(
+      Code::permission_denied,
+      fmt::format("{} leads to {}, out of {}, the bound of {}", setting->key, *wider,
+                  format_value(*setting, bound->second.value), describe(bound->second.origin)));
+}
+
+}  // namespace paddock::policy
