@@ -12,8 +12,10 @@ HEADING = re.compile(r"^#+\s+(.*)$", re.M)
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
 # Hosts that the tree may name. Everything else (package registries first) is looked up by tools.
 URL_HOST = re.compile(r"\bhttps?://([A-Za-z0-9.-]+)")
-HOSTS = re.compile(r"(^|\.)(apache\.org|kernel\.org|man7\.org|github\.com|example|example\.(com|org|net)"
-                   r"|localhost|[a-z-]+\.test|[a-z-]+\.invalid|json-schema\.org|\d+(\.\d+){3})$")
+HOSTS = re.compile(
+    r"(^|\.)(apache\.org|kernel\.org|man7\.org|github\.com|example|example\.(com|org|net)"
+    r"|localhost|[a-z-]+\.test|[a-z-]+\.invalid|json-schema\.org|\d+(\.\d+){3})$"
+)
 # What tells of a machine or of how the code came to be, not of the code.
 WORDS = re.compile(r"/w[o]rk/|/f[o]rm/|\bT[O]DO\b|\bF[I]XME\b|\bX[X]X\b")
 README_PARTS = ["Purpose", "Contract", "May use", "Files", "Traps"]
@@ -22,8 +24,11 @@ TEST_NAME = re.compile(r"`([^`]+?)::([^`]+)`")
 
 
 def tracked(*patterns):
-    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z", *patterns],
-                         capture_output=True, check=True).stdout
+    out = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z", *patterns],
+        capture_output=True,
+        check=True,
+    ).stdout
     return [Path(os.fsdecode(name)) for name in out.split(b"\0") if name and os.path.exists(name)]
 
 
@@ -53,8 +58,12 @@ def has_test(file, name):
     if path.suffix == ".py":
         return re.search(rf"^\s*def {re.escape(name)}\(", text, re.M) is not None
     suite, _, test = name.partition(".")
-    return re.search(rf"^(TYPED_)?TEST(_F|_P)?\(\s*{re.escape(suite)},\s*{re.escape(test)}\)", text,
-                     re.M) is not None
+    return (
+        re.search(
+            rf"^(TYPED_)?TEST(_F|_P)?\(\s*{re.escape(suite)},\s*{re.escape(test)}\)", text, re.M
+        )
+        is not None
+    )
 
 
 def check_spec(page):

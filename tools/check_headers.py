@@ -11,7 +11,15 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-FLAGS = ["-std=c++20", "-fsyntax-only", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-w", "-x", "c++"]
+FLAGS = [
+    "-std=c++20",
+    "-fsyntax-only",
+    "-D_GNU_SOURCE",
+    "-D_FILE_OFFSET_BITS=64",
+    "-w",
+    "-x",
+    "c++",
+]
 FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 
 
@@ -26,8 +34,15 @@ def proved_by_build(header):
 
 
 def compile_alone(header, build):
-    command = [os.environ.get("CXX", "g++"), *FLAGS, "-iquote", "src", "-iquote", f"{build}/generated",
-               str(header)]
+    command = [
+        os.environ.get("CXX", "g++"),
+        *FLAGS,
+        "-iquote",
+        "src",
+        "-iquote",
+        f"{build}/generated",
+        str(header),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     return (header, done.stderr) if done.returncode else None
 

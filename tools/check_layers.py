@@ -13,8 +13,17 @@ import sys
 from pathlib import Path
 
 # Lower layers first; layers of one row are siblings.
-RANKS = [["base"], ["sys"], ["model"], ["store"], ["policy", "wire", "net"],
-         ["image", "view", "isolation", "egress"], ["engine"], ["api"], ["cmd"]]
+RANKS = [
+    ["base"],
+    ["sys"],
+    ["model"],
+    ["store"],
+    ["policy", "wire", "net"],
+    ["image", "view", "isolation", "egress"],
+    ["engine"],
+    ["api"],
+    ["cmd"],
+]
 # Layers that may use less than everything below them.
 NARROWER = {"agent": {"base", "sys", "wire"}, "wire": {"base"}, "model": {"base"}}
 ASIO_LAYERS = {"net", "egress", "api"}

@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""Runs pytest files against the built programs as root or as an ordinary user.
+
+run_suite.py --as root|user --build BUILD FILE… [pytest option…]
+
+The programs, the guests and these tests are first copied to a folder that both users can read (a clone
+may lie in /root), and all that a test makes is made below that folder. Root becomes `paddock-test`,
+which is made when it is not there; without root, `--as root` is skipped as a whole.
+"""
+import argparse
+import fcntl
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+USER = "paddock-test"
+SKIPPED_AS_A_WHOLE = """<?xml version="1.0"?>
+<testsuites><testsuite name="{name}" tests="1" skipped="1">
+<testcase classname="{name}" name="every test"><skipped message="needs root: run as an ordinary user"/>
+</testcase></testsuite></testsuites>
+"""
+
+
+def test_user():
+    with open("/run/paddock-test-user.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            return pwd.getpwnam(USER)
+        except KeyError:
+            subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", USER], check=True)
+            return pwd.getpwnam(USER)
+
+
+def stage(build, account):
+    """A folder with bin/, guests/, tests/ and a tmp/ that belongs to the user of the tests."""
+    parent = "/srv" if os.geteuid() == 0 and os.path.isdir("/srv") else "/var/tmp"
+    top = Path(tempfile.mkdtemp(prefix="paddock-test-", dir=parent))
+    top.chmod(0o755)
+    (top / "bin").mkdir()
+    for program in ("paddock", "paddock-agent"):
+        shutil.copy(build / "bin" / program, top / "bin" / program)
+    shutil.copytree(
+        build / "guests", top / "guests", ignore=shutil.ignore_patterns("CMakeFiles", "*.cmake")
+    )
+    shutil.copytree(TESTS, top / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    (top / "tmp").mkdir()
+    os.chown(top / "tmp", account.pw_uid, account.pw_gid)
+    return top
+
+
+def environment(top, account):
+    kept = {name: os.environ[name] for name in ("PATH", "CI", "TERM") if name in os.environ}
+    return {
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        **kept,
+        "HOME": account.pw_dir,
+        "USER": account.pw_name,
+        "LOGNAME": account.pw_name,
+        "LANG": "C.UTF-8",
+        "PADDOCK_TEST_TOP": str(top),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def run_pytest(top, account, files, options, name):
+    results = top / "tmp" / "results.xml"
+    command = [
+        "/usr/bin/python3",
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "-rfEs",
+        "--tb=short",
+        f"--junitxml={results}",
+        "-o",
+        f"junit_suite_name={name}",
+        *options,
+        *(str(top / "tests" / file) for file in files),
+    ]
+    become = {}
+    if os.geteuid() == 0 and account.pw_uid != 0:
+        groups = os.getgrouplist(account.pw_name, account.pw_gid)
+        become = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": groups}
+    status = subprocess.run(
+        command,
+        cwd=top / "tests",
+        env=environment(top, account),
+        stdin=subprocess.DEVNULL,
+        **become,
+    ).returncode
+    return status, results
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--as", dest="who", choices=["root", "user"], required=True)
+    parser.add_argument("--build", type=Path, default=TESTS.parent / "build")
+    parser.add_argument("files", nargs="+")
+    args, options = parser.parse_known_args()
+    name = f"{'+'.join(Path(f).stem for f in args.files)}.{args.who}"
+    kept = args.build / "test-results" / f"{args.files[0].split('/')[0]}.{name}.xml"
+    kept.parent.mkdir(exist_ok=True)
+    if args.who == "root" and os.geteuid() != 0:
+        kept.write_text(SKIPPED_AS_A_WHOLE.format(name=name))
+        print("skipped: needs root")
+        return 0
+    account = pwd.getpwuid(os.geteuid())
+    if args.who == "user" and os.geteuid() == 0:
+        account = test_user()
+    top = stage(args.build, account)
+    try:
+        status, results = run_pytest(top, account, args.files, options, name)
+        if results.exists():
+            shutil.copy(results, kept)
+        return status
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
