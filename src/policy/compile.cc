@@ -36,15 +36,6 @@ class Compiler {
     for (const Setting& setting : settings()) out_.origins[std::string(setting.key)] = {Origin{}};
   }
 
-  Status define_shipped_profiles() {
-    for (const ShippedProfile& shipped : shipped_profiles()) {
-      Tier tier{TierKind::shipped, std::string(shipped.name), std::string(shipped.text)};
-      PolicyText text = PD_TRY_CTX("reading a shipped profile", read_policy(tier, home_));
-      profiles_[tier.path] = Profile{std::move(text.values), Origin{}};
-    }
-    return {};
-  }
-
   Status apply_tier(const Tier& tier) {
     PolicyText text = PD_TRY(read_policy(tier, home_));
     Origin origin{.tier = tier.kind, .path = tier.path};
@@ -86,14 +77,36 @@ class Compiler {
 
   Status define_profiles(const PolicyText& text, const Origin& origin) {
     for (const auto& [name, values] : text.profiles) {
-      auto [at, fresh] = profiles_.try_emplace(name, Profile{values, origin});
-      if (fresh) continue;
-      return Error(Code::already_exists,
-                   fmt::format("{}: profiles.{} is already defined by {}", describe(origin),
-                               printable(name), describe(at->second.origin)))
+      auto known = profiles_.find(name);
+      bool shipped = find_shipped_profile(name) != nullptr;
+      if (!shipped && known == profiles_.end()) {
+        profiles_[name] = Profile{values, origin};
+        continue;
+      }
+      return Error(
+                 Code::already_exists,
+                 fmt::format("{}: profiles.{} is already defined by {}", describe(origin),
+                             printable(name), describe(shipped ? Origin{} : known->second.origin)))
           .set_remedy("choose another name");
     }
     return {};
+  }
+
+  // The text of a shipped profile is read when somebody names it: most runs name none.
+  Result<std::vector<Assignment>> find_profile(const std::string& name,
+                                               const Origin& origin) const {
+    auto defined = profiles_.find(name);
+    if (defined != profiles_.end()) return defined->second.values;
+    if (const ShippedProfile* shipped = find_shipped_profile(name)) {
+      Tier tier{TierKind::shipped, name, std::string(shipped->text)};
+      return PD_TRY_CTX("reading a shipped profile", read_policy(tier, home_)).values;
+    }
+    std::vector<std::string> names;
+    for (const ShippedProfile& shipped : shipped_profiles()) names.emplace_back(shipped.name);
+    for (const auto& [known, profile] : profiles_) names.push_back(known);
+    return Error(Code::not_found,
+                 fmt::format("{}: there is no profile '{}'", describe(origin), printable(name)))
+        .set_remedy("the profiles are " + join(names, ", "));
   }
 
   Status apply_values(const std::vector<Assignment>& values, Origin origin) {
@@ -110,16 +123,9 @@ class Compiler {
   }
 
   Status apply_profile(const std::string& name, Origin origin) {
-    auto found = profiles_.find(name);
-    if (found == profiles_.end()) {
-      std::vector<std::string> names;
-      for (const auto& [known, profile] : profiles_) names.push_back(known);
-      return Error(Code::not_found,
-                   fmt::format("{}: there is no profile '{}'", describe(origin), printable(name)))
-          .set_remedy("the profiles are " + join(names, ", "));
-    }
+    std::vector<Assignment> values = PD_TRY(find_profile(name, origin));
     origin.profile = name;
-    for (const Assignment& assignment : found->second.values) {
+    for (const Assignment& assignment : values) {
       apply_one(*assignment.setting, assignment.value, Source::file, origin);
     }
     return {};
@@ -254,7 +260,6 @@ Result<Compiled> compile(const Sources& sources) {
                              name_of(kTierNames, tier.kind)));
   }
   Compiler compiler(sources.home);
-  PD_TRY(compiler.define_shipped_profiles());
   for (const auto& [kind, tier] : tiers) PD_TRY(compiler.apply_tier(*tier));
   PD_TRY(compiler.apply_flags(sources.flags));
   return compiler.finish();

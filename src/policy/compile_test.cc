@@ -383,7 +383,7 @@ TEST(Compile, PolicyDefinesFurtherProfiles) {
   EXPECT_EQ(error_of({user("[profiles.ci]\n")}).code(), Code::already_exists);
   Error unknown = error_of({}, {{"profile", "lap"}});
   EXPECT_EQ(unknown.code(), Code::not_found);
-  EXPECT_THAT(unknown.remedy(), HasSubstr("ci, edit, untrusted"));
+  EXPECT_THAT(unknown.remedy(), HasSubstr("edit, ci, untrusted"));
 }
 
 TEST(Compile, AProjectCannotWidenThroughAProfile) {

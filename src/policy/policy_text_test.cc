@@ -123,6 +123,12 @@ TEST(PolicyText, AValueOfTheWrongKindNamesPlaceAndExpectation) {
 TEST(PolicyText, AFileThatIsNotTomlNamesTheLine) {
   EXPECT_THAT(error_of("trust = \"reviewed\"\nlimits = {").describe(),
               HasSubstr("/etc/admin.toml:2:"));
+  // What toml++ asserts on instead of refusing it.
+  for (std::string text : {"[.]", "[=", "[[.a]]", "[ \"", "a.=1", "a={.b=1}", "a=[{.", "[a.]"}) {
+    EXPECT_THAT(error_of("# one\n\n" + text + "\n# four\n").describe(),
+                HasSubstr("/etc/admin.toml:3: "))
+        << text;
+  }
   EXPECT_THAT(error_of("a = 1\na = 2").describe(), HasSubstr("/etc/admin.toml:2:"));
 }
 

@@ -1,10 +1,23 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "policy/raw_value.h"
 
-// Only the parser is used.
-#define TOML_ENABLE_FORMATTERS 0
+// toml++ 3.3 asserts on some malformed input ("[.]"), and with NDEBUG takes the same assertions as
+// facts, which is undefined behaviour that a hostile file can reach. Here a failed assertion is an
+// exception, as its syntax errors are, caught in parse_toml.
+namespace {
+struct ParserAssertion {};
+[[noreturn]] void fail_assertion() {
+  throw ParserAssertion{};
+}
+}  // namespace
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? void() : fail_assertion())
+#define TOML_EXCEPTIONS 1
+#define TOML_ENABLE_FORMATTERS 0  // only the parser is used
 #include <toml++/toml.h>
 
 namespace paddock::policy {
@@ -87,6 +100,28 @@ class Converter {
   std::string_view path_;
 };
 
+bool asserts(std::string_view text) {
+  try {
+    (void)toml::parse(text);
+  } catch (const toml::parse_error&) {
+  } catch (const ParserAssertion&) {
+    return true;
+  }
+  return false;
+}
+
+// The parser reads forward, so the shortest run of lines that still fails the assertion ends with
+// the line at fault.
+uint32_t line_of_assertion(std::string_view text) {
+  std::vector<size_t> ends;  // of lines
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n' || i + 1 == text.size()) ends.push_back(i + 1);
+  }
+  auto at = std::partition_point(ends.begin(), ends.end(),
+                                 [&](size_t end) { return !asserts(text.substr(0, end)); });
+  return static_cast<uint32_t>(at - ends.begin()) + 1;
+}
+
 }  // namespace
 
 std::string_view describe(RawType type) {
@@ -111,12 +146,14 @@ std::string_view describe(RawType type) {
 
 Result<RawValue> parse_toml(std::string_view text, std::string_view path) {
   PD_TRY(check_bytes(text, path));
-  toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
+  try {
+    toml::table table = toml::parse(text);
+    return Converter(path).convert(table, 0, 1);
+  } catch (const toml::parse_error& error) {
     return refused(path, error.source().begin.line, printable(error.description()));
+  } catch (const ParserAssertion&) {
+    return refused(path, line_of_assertion(text), "not valid TOML");
   }
-  return Converter(path).convert(parsed.table(), 0, 1);
 }
 
 }  // namespace paddock::policy

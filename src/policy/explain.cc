@@ -1,0 +1,53 @@
+#include "policy/explain.h"
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "policy/value.h"
+
+namespace paddock::policy {
+namespace {
+
+std::string origins_of(const Compiled& compiled, const std::string& key) {
+  std::vector<std::string> texts;
+  for (const Origin& origin : compiled.origins.at(key)) texts.push_back(describe(origin));
+  return join(texts, " + ");
+}
+
+std::string bound_of(const Compiled& compiled, const Setting& setting) {
+  auto found = compiled.bounds.find(std::string(setting.key));
+  if (found == compiled.bounds.end()) return "";
+  return fmt::format("{} ({})", format_value(setting, found->second.value),
+                     describe(found->second.origin));
+}
+
+void add_state(const std::vector<model::Control>& controls, std::string_view name,
+               Explanation& row) {
+  for (const model::Control& control : controls) {
+    if (name.empty() || control.name != name) continue;
+    row.state = control.state;
+    row.detail = control.detail;
+  }
+}
+
+}  // namespace
+
+std::vector<Explanation> explain(const Compiled& compiled,
+                                 const std::vector<model::Control>& controls) {
+  std::vector<Explanation> rows;
+  for (const Setting& setting : settings()) {
+    std::string key(setting.key);
+    Explanation row{.key = key,
+                    .value = format_value(setting, setting.access.get(compiled.settings)),
+                    .origin = origins_of(compiled, key),
+                    .bound = bound_of(compiled, setting),
+                    .doc = std::string(setting.doc),
+                    .state = std::nullopt,
+                    .detail = {}};
+    add_state(controls, setting.control, row);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace paddock::policy

@@ -1,0 +1,28 @@
+// What is in force, and why: the rows of `paddock policy explain`. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/decision.h"
+#include "policy/compile.h"
+
+namespace paddock::policy {
+
+struct Explanation {
+  std::string key;
+  std::string value;   // as TOML
+  std::string origin;  // who gave it; several where tiers add up, joined by " + "
+  std::string bound;   // what user and flags cannot get past, and who says so; empty: no bound
+  std::string doc;
+  // How this host holds it. Unset for what Paddock itself decides before anything runs.
+  std::optional<model::ControlState> state;
+  std::string detail;
+};
+
+// One row for each setting, in the order of the table. `controls` are those of the decision.
+std::vector<Explanation> explain(const Compiled& compiled,
+                                 const std::vector<model::Control>& controls);
+
+}  // namespace paddock::policy
