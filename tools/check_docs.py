@@ -11,7 +11,7 @@ LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+\s+(.*)$", re.M)
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
 # Hosts that the tree may name. Everything else (package registries first) is looked up by tools.
-URL_HOST = re.compile(r"\bhttps?://([A-Za-z0-9.-]+)")
+URL_HOST = re.compile(r"\bhttps?://([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 HOSTS = re.compile(
     r"(^|\.)(apache\.org|kernel\.org|man7\.org|github\.com|example|example\.(com|org|net)"
     r"|localhost|[a-z-]+\.test|[a-z-]+\.invalid|json-schema\.org|\d+(\.\d+){3})$"
