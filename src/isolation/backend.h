@@ -1,8 +1,8 @@
-// The contract of an isolation level. A backend builds the isolation, starts paddock-agent as PID 1 in
-// it and hands over one byte stream to the agent; on the live sandbox it freezes, thaws, reads usage
-// and destroys, from outside. What happens inside (commands, terminals, files) is the agent's, over the
-// stream, the same at every level. isolation/testing/conformance.h holds the suite that each backend
-// passes.
+// The contract of an isolation level. A backend builds the isolation, starts paddock-agent as PID 1
+// in it and hands over one byte stream to the agent; on the live sandbox it freezes, thaws, reads
+// usage and destroys, from outside. What happens inside (commands, terminals, files) is the
+// agent's, over the stream, the same at every level. isolation/testing/conformance.h holds the
+// suite that each backend passes.
 #pragma once
 
 #include <memory>
@@ -22,15 +22,15 @@
 
 namespace paddock::isolation {
 
-// `bound`: the sandbox dies with the process that started it (`run`). `leased`: it outlives it, until
-// its deadline (daemon).
+// `bound`: the sandbox dies with the process that started it (`run`). `leased`: it outlives it,
+// until its deadline (daemon).
 enum class Lifetime { bound, leased };
 
 struct SandboxPlan {
   model::SandboxId id;
   model::FileSystem files;
   model::Limits limits;
-  model::GuestPath home;         // made empty and private; on the scratch tmpfs
+  model::GuestPath home;  // made empty and private; on the scratch tmpfs
   std::string hostname;
   model::HostPath agent_program;  // static executable
   model::HostPath state_dir;      // sandboxes/<id>: exists, private to this sandbox
@@ -41,10 +41,10 @@ struct SandboxPlan {
 
 // One control or level of this host, proved by doing it.
 struct Probe {
-  std::string name;      // "container", "container.cgroup.memory", "microvm.kvm"
+  std::string name;  // "container", "container.cgroup.memory", "microvm.kvm"
   model::ControlState state;
-  std::string proof;     // what was tried and what came back
-  std::string remedy;    // how to get it; empty when enforced
+  std::string proof;   // what was tried and what came back
+  std::string remedy;  // how to get it; empty when enforced
 };
 
 // A running sandbox. Owned by one thread at a time. Its destructor destroys what is left.
@@ -59,7 +59,8 @@ class Sandbox {
 
   // What to send to the agent first, and what it must report back for this sandbox to be kept.
   virtual wire::Setup setup() const = 0;
-  // Mismatches between the decision and the agent's report, in words; empty: it holds.
+  // Mismatches between the decision and the agent's report, in words; empty: it holds. Waits for
+  // what start() left under way (limits): nothing of the caller's may run before.
   virtual std::vector<std::string> check(const wire::Evidence& evidence) const = 0;
   // Fills landlock and limits of a command that is to run in this sandbox.
   virtual void confine(wire::Start& start) const = 0;
@@ -93,10 +94,11 @@ class Backend {
   // The controls as they would be decided for `plan`, without starting anything.
   virtual std::vector<model::Control> decide(const SandboxPlan& plan) = 0;
   // Everything the kernel will hold for the sandbox carries plan.id. On error nothing is left.
-  // unsupported: the host cannot give the level; the remedy says what to do.
+  // unsupported: the host cannot give the level; the remedy says what to do. A bound sandbox must
+  // be started from a thread that outlives it: its death signal is that thread's.
   virtual Result<std::unique_ptr<Sandbox>> start(const SandboxPlan& plan) = 0;
-  // Removes what a sandbox whose owner died left in the kernel (cgroups; mounts and namespaces go with
-  // their processes). Idempotent.
+  // Removes what a sandbox whose owner died left in the kernel (cgroups; mounts and namespaces go
+  // with their processes). Idempotent.
   virtual Status reclaim(const model::SandboxId& id) = 0;
 };
 

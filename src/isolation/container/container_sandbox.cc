@@ -1,0 +1,120 @@
+#include "isolation/container/container_sandbox.h"
+
+#include <fmt/core.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "isolation/container/confinement.h"
+#include "isolation/container/controls.h"
+#include "isolation/seccomp/filter.h"
+
+namespace paddock::isolation::container {
+namespace {
+
+uint64_t microseconds(const struct timeval& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1000000 + static_cast<uint64_t>(time.tv_usec);
+}
+
+}  // namespace
+
+ContainerSandbox::ContainerSandbox(const SandboxPlan& plan, const HostFacts& facts,
+                                   Launched launched)
+    : plan_(plan),
+      facts_(facts),
+      uid_(facts.starter == Starter::root ? 0 : facts.uid),
+      gid_(facts.starter == Starter::root ? 0 : facts.gid),
+      controls_(decide_controls(plan, facts)),
+      launched_(std::move(launched)) {}
+
+ContainerSandbox::~ContainerSandbox() {
+  (void)destroy().ok();
+}
+
+wire::Setup ContainerSandbox::setup() const {
+  wire::Setup setup;
+  seccomp::fill(setup);
+  setup.set_network_table(true);
+  setup.set_bound(plan_.lifetime == Lifetime::bound);
+  setup.set_uid(uid_);
+  setup.set_gid(gid_);
+  return setup;
+}
+
+std::vector<std::string> ContainerSandbox::check(const wire::Evidence& evidence) const {
+  Expectation expected;
+  expected.uid_map = launched_.id_maps.uid;
+  expected.gid_map = launched_.id_maps.gid;
+  expected.uid = uid_;
+  expected.gid = gid_;
+  expected.host_namespaces = own_namespaces();
+  expected.landlock_abi = facts_.landlock_abi;
+  std::vector<std::string> mismatches = compare(expected, evidence);
+  // No command may run before the limits hold it.
+  Status attached = launched_.cgroups.attached();
+  if (!attached.ok())
+    mismatches.push_back("the limits do not hold: " + attached.error().describe());
+  return mismatches;
+}
+
+void ContainerSandbox::confine(wire::Start& start) const {
+  if (facts_.landlock_abi > 0) add_landlock_rules(plan_, start);
+  add_resource_limits(plan_, facts_, start);
+}
+
+ContainerSandbox::Counters ContainerSandbox::read_counters() const {
+  Counters counters;
+  counters.limits_hit = launched_.cgroups.limits_hit();
+  counters.oom_killed = launched_.cgroups.oom_kills() > 0;
+  launched_.cgroups.fill(counters.usage);
+  return counters;
+}
+
+std::vector<model::Denial> ContainerSandbox::limits_hit() {
+  return counters().limits_hit;
+}
+bool ContainerSandbox::oom_killed() {
+  return counters().oom_killed;
+}
+model::Usage ContainerSandbox::usage() {
+  return counters().usage;
+}
+
+Status ContainerSandbox::freeze() {
+  if (launched_.cgroups.can_freeze()) return launched_.cgroups.freeze();
+  return Error(
+             Code::unsupported,
+             "a sandbox without a cgroup cannot be frozen: stopping its processes one by one races "
+             "with those that start")
+      .set_remedy(facts_.cgroups.remedy);
+}
+
+Status ContainerSandbox::thaw() {
+  if (launched_.cgroups.can_freeze()) return launched_.cgroups.thaw();
+  return Error(Code::failed_precondition, "the sandbox is not frozen");
+}
+
+Status ContainerSandbox::replace_files(const model::FileSystem&) {
+  return Error(Code::unsupported, "the files of a running container cannot be replaced yet")
+      .set_remedy("end the sandbox and start another one in the view");
+}
+
+Status ContainerSandbox::destroy() {
+  if (destroyed_) return {};
+  if (launched_.cgroups.can_freeze()) (void)launched_.cgroups.thaw().ok();
+  // PID 1 ends last: when it is reaped, no process of the sandbox is left.
+  PD_TRY_CTX("ending the sandbox", launched_.agent.kill_and_wait());
+  last_counters_ = read_counters();
+  if (const auto& exit = launched_.agent.exit(); exit && last_counters_.usage.user_us == 0) {
+    last_counters_.usage.user_us = microseconds(exit->usage.ru_utime);
+    last_counters_.usage.system_us = microseconds(exit->usage.ru_stime);
+  }
+  PD_TRY_CTX("ending the sandbox", launched_.cgroups.remove());
+  launched_.stream.reset();
+  launched_.id_range.reset();
+  destroyed_ = true;
+  return {};
+}
+
+}  // namespace paddock::isolation::container

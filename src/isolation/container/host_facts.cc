@@ -1,0 +1,61 @@
+#include "isolation/container/host_facts.h"
+
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <thread>
+
+#include "sys/capability_limits.h"
+#include "sys/files.h"
+#include "sys/landlock.h"
+#include "sys/user_namespace.h"
+
+namespace paddock::isolation::container {
+namespace {
+
+// Files of proc and sys that tell of the host, or reach its kernel, whatever namespace one is in.
+constexpr std::array kMasked{
+    "proc/acpi",           "proc/asound",      "proc/interrupts",   "proc/kallsyms",
+    "proc/kcore",          "proc/keys",        "proc/key-users",    "proc/kmsg",
+    "proc/kpagecgroup",    "proc/kpagecount",  "proc/kpageflags",   "proc/latency_stats",
+    "proc/sched_debug",    "proc/scsi",        "proc/slabinfo",     "proc/timer_list",
+    "proc/timer_stats",    "proc/vmallocinfo", "sys/firmware",      "sys/devices/virtual/powercap",
+    "sys/kernel/security", "sys/kernel/debug", "sys/kernel/tracing"};
+constexpr std::array kReadOnly{"proc/bus", "proc/fs", "proc/irq", "proc/sys", "proc/sysrq-trigger"};
+
+// What only the machine's root may read needs no mount: nobody inside is that.
+std::vector<std::string> readable_by_others(std::span<const char* const> paths) {
+  std::vector<std::string> found;
+  for (const char* path : paths) {
+    auto st = sys::lstat_path(std::string("/") + path);
+    if (st.ok() && (st->st_mode & S_IROTH) != 0) found.emplace_back(path);
+  }
+  return found;
+}
+
+Starter find_starter() {
+  if (::geteuid() != 0 || !sys::in_initial_user_namespace()) return Starter::user;
+  uint64_t needed = sys::capability_bit(CAP_SYS_ADMIN) | sys::capability_bit(CAP_SETUID) |
+                    sys::capability_bit(CAP_SETGID);
+  return (sys::effective_capabilities() & needed) == needed ? Starter::root : Starter::weak_root;
+}
+
+}  // namespace
+
+HostFacts read_host_facts() {
+  HostFacts facts;
+  facts.uid = ::geteuid();
+  facts.gid = ::getegid();
+  facts.starter = find_starter();
+  facts.landlock_abi = sys::landlock_abi();
+  facts.cpus = std::max(1u, std::thread::hardware_concurrency());
+  facts.cgroups = find_cgroups();
+  facts.masked = readable_by_others(kMasked);
+  facts.read_only = {kReadOnly.begin(), kReadOnly.end()};
+  return facts;
+}
+
+}  // namespace paddock::isolation::container

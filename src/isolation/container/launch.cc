@@ -1,0 +1,191 @@
+#include "isolation/container/launch.h"
+
+#include <fmt/core.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "base/strings.h"
+#include "isolation/container/child.h"
+#include "isolation/container/confinement.h"
+#include "isolation/container/controls.h"
+#include "isolation/container/detached_sources.h"
+#include "isolation/container/id_map.h"
+#include "isolation/container/mount_program_builder.h"
+#include "isolation/container/remedies.h"
+#include "sys/capability_limits.h"
+#include "sys/files.h"
+#include "sys/pipe.h"
+
+namespace paddock::isolation::container {
+namespace {
+
+constexpr uint64_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                                 CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_NEWTIME;
+// What the agent needs until it has built its network table and emptied its bounding set.
+constexpr uint64_t kAgentCapabilities = sys::capability_bit(CAP_NET_ADMIN) |
+                                        sys::capability_bit(CAP_NET_BIND_SERVICE) |
+                                        sys::capability_bit(CAP_SETPCAP);
+constexpr uint64_t kMaxScratchInodes = 1u << 20;
+constexpr uint64_t kAgentAttributes = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+constexpr gid_t kTtyGid = 5;  // Debian, and every distribution since; systemd insists
+// Machine-wide, like the ids: not per PADDOCK_HOME.
+constexpr const char* kIdRangeDir = "/run/paddock";
+
+class Launch {
+ public:
+  Launch(const SandboxPlan& plan, const HostFacts& facts) : plan_(plan), facts_(facts) {}
+
+  Result<Launched> run() {
+    PD_TRY(choose_ids());
+    PD_TRY(prepare_mounts());
+    launched_.cgroups = PD_TRY_CTX("limiting the sandbox",
+                                   SandboxCgroups::make(facts_.cgroups, plan_.id, plan_.limits));
+    PD_TRY(spawn());
+    launched_.cgroups.start_attaching(launched_.agent.pid());
+    PD_TRY_CTX("mapping the sandbox's ids",
+               sys::write_id_maps(launched_.agent.pid(), launched_.id_maps));
+    if (detached_) PD_TRY(map_mounts());
+    PD_TRY(let_go());
+    PD_TRY(await_agent());
+    return std::move(launched_);
+  }
+
+ private:
+  bool by_root() const { return facts_.starter == Starter::root; }
+
+  Status choose_ids() {
+    if (!by_root()) {
+      launched_.id_maps = {format(single_id(facts_.uid)), format(single_id(facts_.gid)),
+                           sys::Setgroups::deny};
+      return {};
+    }
+    PD_TRY(sys::make_dir(kIdRangeDir, 0700));
+    launched_.id_range =
+        PD_TRY_CTX("choosing the sandbox's id range",
+                   sys::lock_free_number(std::string(kIdRangeDir) + "/id-ranges", kPrivateRanges));
+    base_ = private_range_base(launched_.id_range->number);
+    std::string map = format(private_range(base_));
+    launched_.id_maps = {map, map, sys::Setgroups::allow};
+    return {};
+  }
+
+  Status prepare_mounts() {
+    ProgramOptions options;
+    options.scratch_bytes = scratch_bytes(plan_.limits);
+    options.scratch_inodes = std::min(kMaxScratchInodes, options.scratch_bytes / 4096 + 1024);
+    options.shm_bytes = shm_bytes(plan_.limits);
+    if (by_root()) options.tty_gid = kTtyGid;
+    options.masked = facts_.masked;
+    options.read_only = facts_.read_only;
+    if (by_root()) {
+      detached_ = std::make_unique<DetachedSources>(
+          DetachedSources::Owner{plan_.files.owner_uid, plan_.files.owner_gid, base_});
+      mounts_ = PD_TRY(build_mount_program(plan_, options, *detached_));
+      agent_mount_ = PD_TRY(
+          sys::clone_mount(plan_.agent_program.str(), sys::Submounts::leave_out, kAgentAttributes));
+    } else {
+      PathSources paths;
+      mounts_ = PD_TRY(build_mount_program(plan_, options, paths));
+    }
+    return {};
+  }
+
+  Status spawn() {
+    auto stream = PD_TRY(sys::make_socket_pair(SOCK_STREAM));
+    auto control = PD_TRY(sys::make_socket_pair(SOCK_SEQPACKET));
+    std::string stream_number = std::to_string(kFirstAgentFd);
+    char name[] = "paddock-agent";
+    char option[] = "--stream-fd";
+    ChildPlan child;
+    child.mounts = &mounts_;
+    child.control = control.second.get();
+    child.agent_fds = {stream.second.get()};
+    child.agent = {plan_.agent_program.str(), agent_mount_.get()};
+    child.argv = {name, option, stream_number.data(), nullptr};
+    child.hostname = plan_.hostname;
+    child.capabilities = kAgentCapabilities;
+    child.lifetime = plan_.lifetime;
+    if (plan_.limits.cpus > 0 && facts_.cgroups.version_of("cpu") == CgroupHost::Version::none) {
+      child.cpus = allowed_cpus(plan_.limits, facts_.cpus);
+    }
+    if (by_root()) child.identity = ChildPlan::Identity::root_inside;
+    auto agent = sys::clone_child({kNamespaces, launched_.cgroups.birth_fd()}, child_main, &child);
+    if (!agent.ok()) return explain_namespaces(std::move(agent).error());
+    launched_.agent = std::move(*agent);
+    launched_.stream = std::move(stream.first);
+    control_ = std::move(control.first);
+    return sys::set_nonblocking(launched_.stream);
+  }
+
+  Status map_mounts() {
+    sys::Fd own = PD_TRY(sys::open_namespace(launched_.agent.pid(), "user"));
+    PD_TRY(detached_->map_all(own));
+    // The child has its copies.
+    detached_.reset();
+    return {};
+  }
+
+  Status let_go() {
+    if (::send(control_.get(), "g", 1, MSG_NOSIGNAL) == 1) return {};
+    return Error::from_errno(errno, "telling the sandbox's first process to go on");
+  }
+
+  // The control socket closes when the agent is executed, or carries what failed.
+  Status await_agent() {
+    ChildFailure failure;
+    ssize_t n = -1;
+    do {
+      n = ::recv(control_.get(), &failure, sizeof failure, 0);
+    } while (n < 0 && errno == EINTR);
+    control_.reset();
+    if (n == 0) return {};
+    if (n == sizeof failure) return explain(failure);
+    return Error(Code::internal, "the sandbox's first process sent something else than a failure");
+  }
+
+  Error explain(const ChildFailure& failure) const {
+    switch (failure.stage) {
+      case Stage::identity:
+        return Error::from_errno(failure.error, "becoming the sandbox's user");
+      case Stage::hostname:
+        return Error::from_errno(failure.error, "setting the sandbox's host name");
+      case Stage::mounts:
+        return explain_mount(mounts_.at(failure.step), failure.error);
+      case Stage::confine:
+        return Error::from_errno(failure.error, "confining the sandbox's first process");
+      case Stage::descriptors:
+        return Error::from_errno(failure.error, "arranging the agent's descriptors");
+      case Stage::exec:
+        return Error::from_errno(failure.error, "executing " + printable(plan_.agent_program.str()))
+            .set_remedy(
+                "paddock-agent must be installed, static, beside paddock, on a file system "
+                "without noexec");
+    }
+    return Error(Code::internal, "an unknown stage of the sandbox's start failed");
+  }
+
+  const SandboxPlan& plan_;
+  const HostFacts& facts_;
+  uint32_t base_ = 0;
+  MountProgram mounts_;
+  std::unique_ptr<DetachedSources> detached_;
+  sys::MountFd agent_mount_;
+  sys::SocketFd control_;
+  Launched launched_;
+};
+
+}  // namespace
+
+Result<Launched> launch(const SandboxPlan& plan, const HostFacts& facts) {
+  if (facts.starter == Starter::weak_root) return weak_root_error();
+  return Launch(plan, facts).run();
+}
+
+}  // namespace paddock::isolation::container
