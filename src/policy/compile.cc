@@ -65,7 +65,7 @@ class Compiler {
 
   Compiled finish() {
     std::string key = fmt::format("accept.{}", name_of(model::kTrustNames, out_.settings.trust));
-    out_.settings.accepted_by = describe(out_.origins.at(key).back());
+    out_.settings.accepted_by = describe(granted_by_[key]);
     return std::move(out_);
   }
 
@@ -153,6 +153,7 @@ class Compiler {
     if (!adds || current == Value(List{}) || current == Value(Pairs{})) origins.clear();
     origins.push_back(origin);
     setting.access.set(out_.settings, merged);
+    if (origin.tier != TierKind::project) granted_by_[std::string(setting.key)] = origin;
     touched_.insert(&setting);
   }
 
@@ -195,6 +196,7 @@ class Compiler {
     if (wider) {
       setting.access.set(out_.settings, clamp(setting, current, bound.value));
       out_.origins.at(std::string(setting.key)) = {origin};
+      granted_by_[std::string(setting.key)] = origin;
     }
     set_bound(setting, bound.value, origin);
     return {};
@@ -246,6 +248,7 @@ class Compiler {
   Compiled before_;                   // what held when the tier began
   std::set<const Setting*> touched_;  // by the tier, in table order
   std::map<std::string, Profile> profiles_;
+  std::map<std::string, Origin> granted_by_;  // a project narrows what another tier granted
 };
 
 }  // namespace

@@ -82,6 +82,11 @@ TEST(LevelChoice, TheAcceptingPolicyIsNamed) {
   auto compiled = testing::compile_tiers({testing::user("\naccept.generated = \"gvisor\"")});
   EXPECT_EQ(resolve_level(compiled.value().settings).value().accepted_by,
             "user policy /home/u/user.toml:2");
+  // A project that asks for more has accepted nothing.
+  compiled = testing::compile_tiers({testing::project("accept.generated = \"gvisor\"")});
+  LevelChoice choice = resolve_level(compiled.value().settings).value();
+  EXPECT_EQ(choice.level, Level::gvisor);
+  EXPECT_EQ(choice.accepted_by, "shipped policy");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ constexpr std::array<std::string_view, 3> kModes{"direct", "overlay", "none"};
 
 // --- the table -----------------------------------------------------------------------------------
 
-const std::array kSettings{
+constexpr std::array kSettings{
     Setting{.key = "profile",
             .flag = "--profile",
             .shape = Shape::profile,
@@ -258,7 +258,7 @@ const std::array kSettings{
             .shape = Shape::globs,
             .order = Order::fewer_entries,
             .access = kList<&Settings::files, &FileRules::show>,
-            .doc = "Exceptions from hide.",
+            .doc = "Exceptions from hide, over which they win.",
             .control = "files.hide"},
     Setting{.key = "files.read",
             .flag = {},
