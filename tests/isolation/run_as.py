@@ -33,7 +33,12 @@ def main():
             home = account.pw_dir
             os.chown(report, account.pw_uid, account.pw_gid)
         status = subprocess.run(
-            [f"{top}/bin/{program}", f"--gtest_output=xml:{report}/r.xml", "--gtest_brief=1", *options],
+            [
+                f"{top}/bin/{program}",
+                f"--gtest_output=xml:{report}/r.xml",
+                "--gtest_brief=1",
+                *options,
+            ],
             cwd=top,
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": home},
             stdin=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ PADDOCK = TOP / "bin" / "paddock"
 AGENT = TOP / "bin" / "paddock-agent"
 GUESTS = TOP / "guests"
 # Only there so that a hang becomes a failure; nothing measures speed here.
-PATIENCE = 120
+PATIENCE = 60
 
 
 @dataclass
@@ -102,16 +102,22 @@ class Paddock:
 
     def __call__(self, *args, cwd=None, stdin=None, env=None, patience=PATIENCE):
         """Any paddock command. `stdin` is bytes; without it stdin is /dev/null."""
-        given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
-        done = subprocess.run(
-            self.argv(*args),
-            cwd=cwd or self.workspace,
-            env={**self.env, **(env or {})},
-            capture_output=True,
-            timeout=patience,
-            **given,
+        process = self.start(
+            *args,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
-        return Done(self.argv(*args), done.returncode, done.stdout, done.stderr)
+        try:
+            out, err = process.communicate(stdin, timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            hung = Done(self.argv(*args), -1, out, err)
+            raise AssertionError(f"did not end within {patience} s: {hung}") from None
+        return Done(self.argv(*args), process.returncode, out, err)
 
     def run(self, *command, options=(), **how):
         """`paddock run --outcome … OPTIONS -- COMMAND`."""
