@@ -1,116 +1,101 @@
 #include "view/host_exec.h"
 
 #include <algorithm>
-#include <span>
 
 #include "base/strings.h"
+#include "view/change_stack.h"
 #include "view/changes.h"
 #include "view/host_exec_fold.h"
 #include "view/host_exec_link.h"
-#include "view/host_exec_rules.h"
+#include "view/host_exec_match.h"
 
 namespace paddock::view {
 namespace {
 
-using Components = std::vector<std::string>;
+using Names = std::vector<std::string>;
 
-struct ParsedRule {
-  std::string_view reason;
-  std::vector<Components> patterns;
-};
-
-std::vector<ParsedRule> parse_rules() {
-  std::vector<ParsedRule> parsed;
-  for (const HostExecRule& rule : host_exec_rules()) {
-    ParsedRule& row = parsed.emplace_back(ParsedRule{rule.reason, {}});
-    for (const std::string& pattern : split(rule.patterns, ' ')) {
-      if (!pattern.empty()) row.patterns.push_back(fold_path(pattern));
-    }
-  }
-  return parsed;
+std::string fold_glob(const std::string& glob) {
+  bool anchored = glob.find('/') != std::string::npos;
+  // The slash that anchors "/x" and "x/" is kept in front of the path that it is compared with.
+  return (anchored ? "/" : "") + join(fold_path(glob), "/");
 }
 
-const std::vector<ParsedRule>& parsed_rules() {
-  static const std::vector<ParsedRule> rules = parse_rules();
-  return rules;
+bool glob_ends_at(const std::string& folded_glob, const Names& names) {
+  if (folded_glob.empty() || names.empty()) return false;
+  if (folded_glob[0] != '/') return glob_match(folded_glob, names.back());
+  return glob_match(folded_glob.substr(1), join(names, "/"));
 }
 
-bool globs_match(std::span<const std::string> globs, std::span<const std::string> names) {
-  for (size_t i = 0; i < globs.size(); ++i) {
-    if (!glob_match(globs[i], names[i])) return false;
-  }
-  return true;
-}
-
-// The whole pattern, at consecutive components anywhere.
-bool matches(const Components& pattern, const Components& path) {
-  for (size_t at = 0; at + pattern.size() <= path.size(); ++at) {
-    if (globs_match(pattern, std::span(path).subspan(at, pattern.size()))) return true;
-  }
-  return false;
-}
-
-// The end of the path is the front of the pattern.
-bool leads_to(const Components& pattern, const Components& path) {
-  for (size_t length = 1; length < pattern.size() && length <= path.size(); ++length) {
-    if (globs_match(std::span(pattern).first(length), std::span(path).last(length))) return true;
-  }
-  return false;
-}
-
-bool matches_glob(const std::string& glob, const Components& path) {
-  Components folded = fold_path(glob);
-  if (glob.find('/') == std::string::npos) {
-    return std::any_of(path.begin(), path.end(), [&](const std::string& name) {
-      return !folded.empty() && glob_match(folded[0], name);
-    });
-  }
-  std::string above;
-  for (const std::string& name : path) {
-    above += (above.empty() ? "" : "/") + name;
-    if (glob_match(join(folded, "/"), above)) return true;
-  }
-  return false;
-}
-
-template <typename Match>
-std::string reason_where(Match match) {
-  for (const ParsedRule& rule : parsed_rules()) {
-    if (std::any_of(rule.patterns.begin(), rule.patterns.end(), match)) {
-      return std::string(rule.reason);
-    }
+std::string reason_at(const Names& names, const std::vector<std::string>& folded_globs) {
+  std::string_view reason = reason_ending_at(names);
+  if (!reason.empty()) return std::string(reason);
+  for (const std::string& glob : folded_globs) {
+    if (glob_ends_at(glob, names)) return "policy holds it back";
   }
   return "";
+}
+
+std::vector<std::string> fold_globs(const std::vector<std::string>& globs) {
+  std::vector<std::string> folded;
+  for (const std::string& glob : globs) folded.push_back(fold_glob(glob));
+  return folded;
+}
+
+// The last components of a path, as many as any pattern looks at.
+Names fold_end(const std::string& path) {
+  size_t begin = path.size();
+  for (size_t count = longest_pattern(); count > 0 && begin != std::string::npos; --count) {
+    begin = begin == 0 ? std::string::npos : path.find_last_of('/', begin - 1);
+  }
+  return fold_path(begin == std::string::npos ? path : path.substr(begin));
 }
 
 }  // namespace
 
 std::string host_exec_reason(const std::string& path,
                              const std::vector<std::string>& further_globs) {
-  Components folded = fold_path(path);
-  std::string reason = reason_where([&](const Components& p) { return matches(p, folded); });
-  if (!reason.empty()) return reason;
-  for (const std::string& glob : further_globs) {
-    if (matches_glob(glob, folded)) return "policy holds it back (" + glob + ")";
+  std::vector<std::string> globs = fold_globs(further_globs);
+  for (Names names = fold_path(path); !names.empty(); names.pop_back()) {
+    std::string reason = reason_at(names, globs);
+    if (!reason.empty()) return reason;
   }
   return "";
 }
 
-std::string hold_reason(const std::string& path, const model::FileState& after,
-                        const HoldRules& rules) {
-  std::string reason = host_exec_reason(path, rules.further_globs);
-  if (!reason.empty() || after.type != model::FileType::symlink) return reason;
-  Components folded = fold_path(path);
-  reason = reason_where([&](const Components& p) { return leads_to(p, folded); });
-  if (!reason.empty()) return reason;
-  if (leads_out(path, after.target, rules.workspace)) {
+HoldBack::HoldBack(HoldRules rules)
+    : rules_(std::move(rules)), folded_globs_(fold_globs(rules_.further_globs)), known_{{"", ""}} {}
+
+std::string HoldBack::reason(const std::string& path, const model::FileState& after) {
+  std::string own = own_reason(path);
+  if (own.empty()) own = reason_of_directory(parent_of(path));
+  if (!own.empty() || after.type != model::FileType::symlink) return own;
+  std::string_view leading = reason_leading_through(fold_end(path));
+  if (!leading.empty()) return std::string(leading);
+  if (leads_out(path, after.target, rules_.workspace)) {
     return "the link leads out of the workspace: what writes through it writes there";
   }
   return "";
 }
 
+std::string HoldBack::own_reason(const std::string& path) const {
+  return reason_at(folded_globs_.empty() ? fold_end(path) : fold_path(path), folded_globs_);
+}
+
+// Outermost first, so that no call goes deep.
+const std::string& HoldBack::reason_of_directory(const std::string& path) {
+  std::vector<std::string> unknown;
+  std::string above = path;
+  for (; known_.count(above) == 0; above = parent_of(above)) unknown.push_back(above);
+  const std::string* reason = &known_.at(above);
+  for (auto next = unknown.rbegin(); next != unknown.rend(); ++next) {
+    std::string own = own_reason(*next);
+    reason = &known_.emplace(*next, own.empty() ? *reason : std::move(own)).first->second;
+  }
+  return *reason;
+}
+
 bool is_git_path(const std::string& path) {
-  Components folded = fold_path(path);
+  std::vector<std::string> folded = fold_path(path);
   return std::find(folded.begin(), folded.end(), ".git") != folded.end();
 }
 

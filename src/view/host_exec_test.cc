@@ -110,7 +110,9 @@ TEST(HostExec, LeavesOrdinaryProjectCodeAlone) {
                            "x.git",
                            ".gitkeep",
                            ".rootfs/x",
-                           "tests/fixtures/a.txt"}) {
+                           "tests/fixtures/a.txt",
+                           ".yarn/cache/x",
+                           "a/tools/b/bazel"}) {
     EXPECT_EQ(host_exec_reason(path, {}), "") << path;
   }
 }
@@ -122,16 +124,30 @@ TEST(HostExec, PolicyAddsGlobs) {
   EXPECT_NE(host_exec_reason("infra/prod/main.tf", globs), "");
   EXPECT_EQ(host_exec_reason("infra/dev/main.tf", globs), "");
   EXPECT_EQ(host_exec_reason("x/deploy/a", globs), "");
+  EXPECT_NE(host_exec_reason("top/x", {"/top"}), "");
+  EXPECT_EQ(host_exec_reason("a/top/x", {"/top"}), "");
 }
 
 TEST(HostExec, ASymlinkInTheFrontPartOfARuleIsHeld) {
-  HoldRules rules{{}, model::HostPath("/ws")};
+  HoldBack rules({{}, model::HostPath("/ws")});
   FileState link{FileType::symlink, 0, 0, "", "x", {}};
-  EXPECT_NE(hold_reason(".husky", link, rules), "");
-  EXPECT_NE(hold_reason(".github", link, rules), "");
-  EXPECT_NE(hold_reason("a/.GitHub", link, rules), "");
-  EXPECT_NE(hold_reason(".config", link, rules), "");
-  EXPECT_EQ(hold_reason(".github", {FileType::directory, 0755, 0, "", "", {}}, rules), "");
+  EXPECT_NE(rules.reason(".husky", link), "");
+  EXPECT_NE(rules.reason(".github", link), "");
+  EXPECT_NE(rules.reason("a/.GitHub", link), "");
+  EXPECT_NE(rules.reason(".config", link), "");
+  EXPECT_EQ(rules.reason(".github", {FileType::directory, 0755, 0, "", "", {}}), "");
+}
+
+TEST(HostExec, AskingPathByPathGivesTheSameReasons) {
+  std::vector<std::string> globs{"*.service", "deploy/**", "infra/prod"};
+  HoldBack hold_back({globs, model::HostPath("/ws")});
+  FileState plain{FileType::regular, 0644, 0, "", "", {}};
+  for (const char* path :
+       {"a/b/c", ".git/hooks/x/y", ".git/x", "x/.github/workflows/a/b.yml", "x/.github/y",
+        "tools/bazel", "a/tools/bazel/x", "deploy/a", "x/deploy/a", "infra/prod/a", "infra/dev/a",
+        "u/App.Service/x", ".config/git/x"}) {
+    EXPECT_EQ(hold_back.reason(path, plain), host_exec_reason(path, globs)) << path;
+  }
 }
 
 TEST(HostExec, ALinkOutOfTheWorkspaceIsHeld) {
