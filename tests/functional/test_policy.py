@@ -19,15 +19,14 @@ def project_policy(paddock, text):
 
 def explained(paddock):
     rows = paddock("policy", "explain", "--json").ok().json()
-    rows = rows["settings"] if isinstance(rows, dict) else rows
-    return {row["name"]: row for row in rows}
+    return {row["key"]: row for row in rows}
 
 
 def test_explain_shows_value_tier_and_state_of_every_setting(paddock):
     rows = explained(paddock)
     assert {"limits.memory", "limits.pids", "trust", "files.hide"} <= set(rows), rows.keys()
     for row in rows.values():
-        assert row["tier"] and "value" in row, row
+        assert row["origin"] and "value" in row, row
     text = paddock("policy", "explain").ok().out
     assert all(name in text for name in rows)
 
@@ -35,14 +34,14 @@ def test_explain_shows_value_tier_and_state_of_every_setting(paddock):
 def test_the_user_tier_sets_and_is_named_as_the_source(paddock):
     user_policy(paddock, "[limits]\npids = 77\n")
     row = explained(paddock)["limits.pids"]
-    assert str(row["value"]) == "77" and "user" in row["tier"]
+    assert str(row["value"]) == "77" and "user" in row["origin"]
     assert paddock.sh("true").ok().control("limits.pids") in ("enforced", "approximated")
 
 
 def test_the_project_tier_narrows(paddock):
     project_policy(paddock, "[limits]\npids = 33\n")
     row = explained(paddock)["limits.pids"]
-    assert str(row["value"]) == "33" and "project" in row["tier"]
+    assert str(row["value"]) == "33" and "project" in row["origin"]
 
 
 def test_the_project_tier_never_widens(paddock):
@@ -50,7 +49,7 @@ def test_the_project_tier_never_widens(paddock):
     project_policy(paddock, '[limits]\npids = 5000\nmemory = "8g"\n')
     rows = explained(paddock)
     assert str(rows["limits.pids"]["value"]) == "50"
-    assert "project" not in rows["limits.memory"]["tier"]
+    assert "project" not in rows["limits.memory"]["origin"]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +156,7 @@ def test_flags_and_user_never_exceed_the_admin_tier(paddock):
     user_policy(paddock, "[limits]\npids = 4000\n")
     done = run_with_admin_policy(paddock, admin, "policy", "explain", "--json")
     rows = json.loads(done.stdout)
-    rows = rows["settings"] if isinstance(rows, dict) else rows
-    assert str(next(r["value"] for r in rows if r["name"] == "limits.pids")) == "40", done
+    assert str(next(r["value"] for r in rows if r["key"] == "limits.pids")) == "40", done
     flagged = run_with_admin_policy(
         paddock, admin, "run", "-q", "--pids", "4000", "--", "sh", "-c", "echo ran"
     )
