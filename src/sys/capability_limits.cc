@@ -1,11 +1,10 @@
 #include "sys/capability_limits.h"
 
 #include <linux/capability.h>
+#include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cerrno>
 
 namespace paddock::sys {
 namespace {
@@ -28,14 +27,9 @@ int set_capabilities(uint64_t keep) {
 }  // namespace
 
 int limit_capabilities(uint64_t keep) {
-  for (int capability = 0; capability <= kHighestPossible; ++capability) {
-    if ((keep & capability_bit(capability)) != 0) continue;
-    // EINVAL: the kernel knows no such capability, nor any above it.
-    if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
-      if (errno == EINVAL) break;
-      return -1;
-    }
-  }
+  // Ids mean no capabilities any more, not even 0; and nobody below can change that.
+  constexpr unsigned long kNoRoot = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED;
+  if (::prctl(PR_SET_SECUREBITS, kNoRoot, 0, 0, 0) != 0) return -1;
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return -1;
   if (set_capabilities(keep) != 0) return -1;
   for (int capability = 0; capability <= kHighestPossible; ++capability) {

@@ -9,9 +9,10 @@ constexpr uint64_t capability_bit(int capability) {
   return uint64_t{1} << capability;
 }
 
-// Reduces every set to `keep`: bounding (needs CAP_SETPCAP), permitted, effective, inheritable and
-// ambient, so that a program executed next holds exactly `keep`, whatever its uid. -1 and errno on
-// failure. Linux 4.3 and newer.
+// Reduces permitted, effective, inheritable and ambient sets to `keep` and makes uid 0 mean nothing
+// (SECBIT_NOROOT, locked), so that a program executed next holds exactly `keep`, whatever its uid.
+// The bounding set stays (emptying it takes a call per capability): with no_new_privs nothing is
+// gained from it. Needs CAP_SETPCAP. -1 and errno on failure.
 int limit_capabilities(uint64_t keep);
 
 // The capabilities that this thread holds effectively; 0 when they cannot be read.

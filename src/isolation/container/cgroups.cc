@@ -52,22 +52,9 @@ void enable_controllers(const std::string& dir) {
   }
 }
 
-// The nearest directory above `own` that gives its children controllers and where we may make and
-// enter one: what systemd delegates to a user's services and scopes. Our own cgroup cannot serve: a
-// cgroup with processes in it has no controllers for children.
-std::string find_delegated(const std::string& mount, std::string own) {
-  while (own.size() > 1) {
-    own.resize(own.find_last_of('/'));
-    std::string dir = mount + own;
-    if (!writable(dir) || !writable(dir + "/cgroup.procs")) return {};
-    auto enabled = words_of(dir + "/cgroup.subtree_control");
-    if (has_word(enabled, "memory") && has_word(enabled, "pids")) return dir;
-  }
-  return {};
-}
-
 void find_v2(const CgroupSearch& search, CgroupHost& host) {
-  host.unified = search.privileged ? search.mount : find_delegated(search.mount, search.own_path);
+  host.unified =
+      search.privileged ? search.mount : find_delegated_cgroup(search.mount, search.own_path);
   if (host.unified.empty()) {
     host.reason = "no delegated cgroup with the memory and pids controllers";
     host.remedy =
@@ -133,6 +120,17 @@ Status apply_limit(const sys::Cgroup& cgroup, const std::string& controller,
 CgroupHost::Version CgroupHost::version_of(const std::string& controller) const {
   if (v1.count(controller) != 0) return Version::v1;
   return has_word(v2_controllers, controller) ? Version::v2 : Version::none;
+}
+
+std::string find_delegated_cgroup(const std::string& mount, std::string own) {
+  while (own.size() > 1) {
+    own.resize(own.find_last_of('/'));
+    std::string dir = mount + own;
+    if (!writable(dir) || !writable(dir + "/cgroup.procs")) return {};
+    auto enabled = words_of(dir + "/cgroup.subtree_control");
+    if (has_word(enabled, "memory") && has_word(enabled, "pids")) return dir;
+  }
+  return {};
 }
 
 CgroupHost find_cgroups(const CgroupSearch& search) {

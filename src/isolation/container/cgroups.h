@@ -41,6 +41,10 @@ struct CgroupSearch {
 };
 CgroupHost find_cgroups(const CgroupSearch& search);
 CgroupHost find_cgroups();  // of this process
+// The nearest directory above `own` that gives its children controllers and where we may make and
+// enter one: what systemd delegates to a user's services and scopes. Our own cgroup cannot serve:
+// one with processes in it has no controllers for children. Empty: none.
+std::string find_delegated_cgroup(const std::string& mount, std::string own);
 
 // Owns the directories. Limits are in place before the process is moved in; attaching to version 1
 // runs on a thread of its own because it waits for an RCU grace period.

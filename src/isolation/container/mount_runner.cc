@@ -157,7 +157,7 @@ class Runner {
   }
 
   int operator()(const step::BindDevice& s) {
-    int mount = clone(AT_FDCWD, s.source.c_str(), 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+    int mount = ::open_tree(AT_FDCWD, s.source.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (mount < 0) return -1;
     struct stat st {};
     if (::fstat(mount, &st) != 0) return -1;

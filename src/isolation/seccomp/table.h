@@ -4,6 +4,10 @@
 // What no row names is allowed, up to the newest call that was looked at; anything newer answers
 // ENOSYS until somebody has, and so does the x32 ABI. Programs of the 32-bit ABI are killed: its
 // numbers and its socketcall(2) would go around the rows.
+//
+// ptrace, process_vm_readv and _writev, pidfd_getfd and kcmp stay allowed: debuggers need them,
+// they reach only processes of the sandbox that the caller could also signal (the agent is
+// non-dumpable), and since Linux 4.8 a tracer cannot change a call after the filter has seen it.
 #pragma once
 
 #include <cstdint>
