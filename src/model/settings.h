@@ -1,6 +1,6 @@
-// The compiled policy of one sandbox: plain values that every layer below `engine` reads. The policy
-// layer fills it from TOML tiers and flags (policy/settings_table.cc declares each one once);
-// defaults here are the shipped ones.
+// The compiled policy of one sandbox: plain values that every layer below `engine` reads. The
+// policy layer fills it from TOML tiers and flags (policy/settings_table.cc declares each one
+// once); defaults here are the shipped ones.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace paddock::model {
 
 // Generous for a build, fatal for a bomb.
 struct Limits {
-  double cpus = 0;                               // 0: all of the host's
+  double cpus = 0;  // 0: all of the host's
   uint64_t memory_bytes = 4ull << 30;
   uint64_t pids = 1024;
-  uint64_t disk_bytes = 10ull << 30;             // what the sandbox may write, workspace and scratch
-  uint64_t shm_bytes = 1ull << 30;               // size of /dev/shm, within memory
-  uint64_t timeout_seconds = 0;                  // 0: none (`run`); a deadline is the caller's word
-  uint64_t output_bytes = 0;                     // of stdout and stderr together; 0: no limit
-  uint64_t open_files = 65536;                   // RLIMIT_NOFILE
+  uint64_t disk_bytes = 10ull << 30;  // what the sandbox may write, workspace and scratch
+  uint64_t shm_bytes = 1ull << 30;    // size of /dev/shm, within memory
+  uint64_t timeout_seconds = 0;       // 0: none (`run`); a deadline is the caller's word
+  uint64_t output_bytes = 0;          // of stdout and stderr together; 0: no limit
+  uint64_t open_files = 65536;        // RLIMIT_NOFILE
 };
 
 enum class WorkspaceMode { overlay, direct, none };
@@ -41,11 +41,12 @@ struct MountGrant {
   Access access = Access::read_write;
 };
 
-// Path rules inside the workspace, as globs relative to its root; deny wins, then the more specific.
+// Path rules inside the workspace, as globs relative to its root; deny wins, then the more
+// specific.
 struct FileRules {
-  std::vector<std::string> hide{".env", ".env.*", "*.pem", "*.key", "id_rsa", "id_ed25519",
-                                "id_ecdsa", "id_dsa", ".netrc", ".npmrc", ".pypirc",
-                                ".git-credentials", "*.p12", "*.pfx", "*.keystore"};
+  std::vector<std::string> hide{".env",       ".env.*",           "*.pem",  "*.key",  "id_rsa",
+                                "id_ed25519", "id_ecdsa",         "id_dsa", ".netrc", ".npmrc",
+                                ".pypirc",    ".git-credentials", "*.p12",  "*.pfx",  "*.keystore"};
   std::vector<std::string> show{".env.example", ".env.sample", ".env.template"};  // exceptions
   std::vector<std::string> read;   // host paths given read-only
   std::vector<std::string> write;  // host paths given read-write
@@ -53,15 +54,15 @@ struct FileRules {
 };
 
 struct ViewRules {
-  uint64_t keep_seconds = 14 * 86400;       // age past which `gc` may remove an unapplied view
-  uint64_t keep_bytes = 20ull << 30;        // of all views together
-  std::vector<std::string> host_exec;       // further globs held back at apply, beside the built-in
+  uint64_t keep_seconds = 14ull * 86400;  // age past which `gc` may remove an unapplied view
+  uint64_t keep_bytes = 20ull << 30;      // of all views together
+  std::vector<std::string> host_exec;     // further globs held back at apply, beside the built-in
 };
 
 struct Settings {
-  std::string profile;                         // the last bundle that a tier named; empty: none
+  std::string profile;  // the last bundle that a tier named; empty: none
   Trust trust = Trust::generated;
-  std::optional<Level> level;                  // asked for by name; else what `trust` requires
+  std::optional<Level> level;  // asked for by name; else what `trust` requires
   std::map<Trust, Level> accept{{Trust::generated, Level::container}};  // accept.<trust>
   std::string accepted_by = "shipped policy";  // the tier that `accept` came from
   std::optional<std::string> rootfs;           // a directory as root instead of template `host`
@@ -70,8 +71,8 @@ struct Settings {
   FileRules files;
   ViewRules views;
   std::vector<MountGrant> mounts;
-  std::map<std::string, std::string> env;      // set inside
-  std::vector<std::string> pass_env;           // names copied from the caller
+  std::map<std::string, std::string> env;  // set inside
+  std::vector<std::string> pass_env;       // names copied from the caller
 };
 
 }  // namespace paddock::model

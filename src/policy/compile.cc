@@ -14,8 +14,6 @@
 namespace paddock::policy {
 namespace {
 
-using model::Settings;
-
 constexpr std::string_view kProfileKey = "profile";
 
 struct Profile {

@@ -83,22 +83,19 @@ std::string check_text(const model::Settings& settings) {
 
 std::string check_policy_input(std::string_view input) {
   auto [admin_text, user_text, project_text, flag_text] = split_input(input);
-  Tier above[] = {admin(admin_text), user(user_text)};
-  auto without_project = compile_tiers({above[0], above[1]});
-  auto with_project = compile_tiers({above[0], above[1], project(project_text)});
-  auto with_flags = compile_tiers({above[0], above[1], project(project_text)}, flags_of(flag_text));
-  if (without_project.ok() && with_project.ok()) {
-    auto broken = check_not_wider(with_project->settings, without_project->settings);
-    if (!broken.empty()) return broken;
+  std::vector<Tier> tiers{admin(admin_text), user(user_text)};
+  auto above = compile_tiers(tiers);
+  tiers.push_back(project(project_text));
+  auto with_project = compile_tiers(tiers);
+  if (!above.ok()) return with_project.ok() ? "a project repaired the tiers above it" : "";
+  std::string broken = check_bounds(*above);
+  if (broken.empty() && with_project.ok()) {
+    broken = check_not_wider(with_project->settings, above->settings);
   }
-  if (!without_project.ok() && with_project.ok()) return "a project repaired the tiers above it";
-  for (const auto* result : {&without_project, &with_project, &with_flags}) {
-    if (!result->ok()) continue;
-    auto broken = check_bounds(result->value());
-    if (broken.empty()) broken = check_text(result->value().settings);
-    if (!broken.empty()) return broken;
-  }
-  return "";
+  auto with_flags = compile_tiers(tiers, flags_of(flag_text));
+  if (broken.empty() && with_flags.ok()) broken = check_bounds(*with_flags);
+  const auto& last = with_flags.ok() ? with_flags : with_project.ok() ? with_project : above;
+  return broken.empty() ? check_text(last->settings) : broken;
 }
 
 }  // namespace paddock::policy::testing

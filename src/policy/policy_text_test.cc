@@ -123,8 +123,10 @@ TEST(PolicyText, AValueOfTheWrongKindNamesPlaceAndExpectation) {
 TEST(PolicyText, AFileThatIsNotTomlNamesTheLine) {
   EXPECT_THAT(error_of("trust = \"reviewed\"\nlimits = {").describe(),
               HasSubstr("/etc/admin.toml:2:"));
-  // What toml++ asserts on instead of refusing it.
-  for (std::string text : {"[.]", "[=", "[[.a]]", "[ \"", "a.=1", "a={.b=1}", "a=[{.", "[a.]"}) {
+  // What toml++ asserts on, or calls unreachable, instead of refusing it.
+  for (std::string text :
+       {"é = 1", "a = é", "a = 1 é", "é", "a = \u0420", "a = 1\u00a0", "a = _1", "[é]", "[.]",
+        "[=", "[[.a]]", "[ \"", "a.=1", "a={.b=1}", "a=[{.", "[a.]"}) {
     EXPECT_THAT(error_of("# one\n\n" + text + "\n# four\n").describe(),
                 HasSubstr("/etc/admin.toml:3: "))
         << text;

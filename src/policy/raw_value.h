@@ -29,7 +29,7 @@ struct RawMember {
 };
 
 // Bounds on what a policy file may hold. Beyond them is an error, never a cut.
-inline constexpr size_t kMaxFileBytes = 256 * 1024;
+inline constexpr size_t kMaxFileBytes = 256ull * 1024;
 inline constexpr size_t kMaxLineBytes = 4096;  // also bounds the nesting that one key can ask for
 inline constexpr size_t kMaxDepth = 8;
 inline constexpr size_t kMaxEntries = 1024;    // of one list or table

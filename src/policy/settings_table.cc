@@ -174,7 +174,7 @@ constexpr std::array kSettings{
             .access = kProcessors,
             .doc = "Processors, to a thousandth.",
             .min = 10,
-            .max = 1024 * 1000,
+            .max = 1024ull * 1000,
             .unlimited = "all",
             .control = "limits.cpus"},
     Setting{.key = "limits.memory",
@@ -353,6 +353,7 @@ const Setting* find_setting(std::string_view key) {
 
 std::vector<std::string> setting_keys() {
   std::vector<std::string> keys;
+  keys.reserve(kSettings.size());
   for (const Setting& setting : kSettings) keys.emplace_back(setting.key);
   return keys;
 }
