@@ -214,7 +214,7 @@ def test_nested_repositories_in_the_view_are_held_or_kept_out(paddock, repo):
 
 
 def test_policy_adds_paths_to_hold_back(paddock, repo):
-    (repo / "paddock.toml").write_text('[views]\nhost_exec = ["*.mk"]\n')
+    (repo / "paddock.toml").write_text('[apply]\nhost_exec = ["*.mk"]\n')
     paddock.sh("echo x > build.mk; echo y > plain").ok()
     paddock("apply").ok()
     assert not (repo / "build.mk").exists() and (repo / "plain").exists()

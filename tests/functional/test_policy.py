@@ -45,11 +45,14 @@ def test_the_project_tier_narrows(paddock):
 
 
 def test_the_project_tier_never_widens(paddock):
-    user_policy(paddock, '[limits]\npids = 50\nmemory = "256m"\n')
-    project_policy(paddock, '[limits]\npids = 5000\nmemory = "8g"\n')
-    rows = explained(paddock)
-    assert str(rows["limits.pids"]["value"]) == "50"
-    assert "project" not in rows["limits.memory"]["origin"]
+    user_policy(paddock, "[limits]\npids = 50\n")
+    project_policy(paddock, "[limits]\npids = 5000\n")
+    for command in (("policy", "explain"), ("run", "-q", "--", "echo", "ran")):
+        done = paddock(*command)
+        assert done.code != 0 and "ran" not in done.out, done
+        assert all(word in done.err for word in ("limits.pids", "5000", "50", "paddock.toml")), done
+    project_policy(paddock, "[limits]\npids = 49\n")
+    assert str(explained(paddock)["limits.pids"]["value"]) == "49"
 
 
 @pytest.mark.parametrize(
@@ -153,14 +156,15 @@ def run_with_admin_policy(paddock, text, *args):
 def test_flags_and_user_never_exceed_the_admin_tier(paddock):
     needs_root()
     admin = "[limits]\npids = 40\n"
-    user_policy(paddock, "[limits]\npids = 4000\n")
     done = run_with_admin_policy(paddock, admin, "policy", "explain", "--json")
     rows = json.loads(done.stdout)
     assert str(next(r["value"] for r in rows if r["key"] == "limits.pids")) == "40", done
-    flagged = run_with_admin_policy(
-        paddock, admin, "run", "-q", "--pids", "4000", "--", "sh", "-c", "echo ran"
-    )
-    assert flagged.returncode == 125 and "admin" in flagged.stderr.lower(), flagged
+    run = ("run", "-q", "--", "sh", "-c", "echo ran")
+    flagged = run_with_admin_policy(paddock, admin, *run[:2], "--pids", "4000", *run[2:])
+    user_policy(paddock, "[limits]\npids = 4000\n")
+    for refused in (flagged, run_with_admin_policy(paddock, admin, *run)):
+        assert refused.returncode == 125 and "ran" not in refused.stdout, refused
+        assert "admin" in refused.stderr and "4000" in refused.stderr, refused
 
 
 def test_an_admin_may_withdraw_the_shipped_acceptance(paddock):
