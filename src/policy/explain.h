@@ -1,6 +1,7 @@
 // What is in force, and why: the rows of `paddock policy explain`. Pure.
 #pragma once
 
+#include <boost/json/fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,5 +25,10 @@ struct Explanation {
 // One row for each setting, in the order of the table. `controls` are those of the decision.
 std::vector<Explanation> explain(const Compiled& compiled,
                                  const std::vector<model::Control>& controls);
+
+// The same rows as public JSON: a list of objects with key, value (text, integer, list or object),
+// origin, bound and state (null: none), detail and doc.
+boost::json::array explain_json(const Compiled& compiled,
+                                const std::vector<model::Control>& controls);
 
 }  // namespace paddock::policy

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <boost/json.hpp>
 
+#include "model/json.h"
 #include "policy/testing/policies.h"
 
 namespace paddock::policy {
@@ -50,6 +51,40 @@ TEST(Explain, ARowSaysValueOriginBoundAndState) {
   EXPECT_EQ(deny.origin, "user policy /home/u/user.toml:1 + project policy paddock.toml:1");
   EXPECT_EQ(deny.state, std::nullopt);
   EXPECT_EQ(row_of(compiled, "trust").state, std::nullopt);
+}
+
+TEST(Explain, TheJsonOfARowHasItsValueInItsOwnType) {
+  Compiled compiled = compile_tiers({admin("limits.memory = \"2G\"")},
+                                    {{"env.set", "A=\xff"}, {"limits.cpus", "1.5"}})
+                          .value();
+  std::vector<model::Control> controls{{"limits.memory", model::ControlState::enforced, "cgroup"}};
+  boost::json::array rows = explain_json(compiled, controls);
+  ASSERT_EQ(rows.size(), settings().size());
+  auto text_of = [&](std::string_view key) -> std::string {
+    for (boost::json::value& row : rows) {
+      if (row.at("key") != boost::json::string(key)) continue;
+      row.get_object().erase("doc");
+      return model::json_text(row);
+    }
+    return "";
+  };
+  EXPECT_EQ(text_of("limits.memory"),
+            R"({"key":"limits.memory","value":"2G","origin":"admin policy /etc/admin.toml:1",)"
+            R"x("bound":"\"2G\" (admin policy /etc/admin.toml:1)","state":"enforced",)x"
+            R"("detail":"cgroup"})");
+  EXPECT_EQ(text_of("limits.pids"),
+            R"({"key":"limits.pids","value":1024,"origin":"shipped policy",)"
+            R"("bound":null,"state":null,"detail":""})");
+  EXPECT_EQ(text_of("limits.cpus"), R"({"key":"limits.cpus","value":1.5E0,"origin":"flag --cpus",)"
+                                    R"("bound":null,"state":null,"detail":""})");
+  EXPECT_EQ(text_of("env.set"), R"({"key":"env.set","value":{"A":"\\xff","A_base64":"/w=="},)"
+                                R"("origin":"flag --env","bound":null,"state":null,"detail":""})");
+  EXPECT_EQ(text_of("limits.timeout"),
+            R"({"key":"limits.timeout","value":"none","origin":"shipped policy",)"
+            R"("bound":null,"state":null,"detail":""})");
+  EXPECT_EQ(text_of("files.show"),
+            R"({"key":"files.show","value":[".env.example",".env.sample",".env.template"],)"
+            R"("origin":"shipped policy","bound":null,"state":null,"detail":""})");
 }
 
 }  // namespace

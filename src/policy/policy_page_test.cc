@@ -131,6 +131,24 @@ A profile is a named bundle. `profile = "NAME"` in a file, or `--profile NAME`, 
   return page;
 }
 
+constexpr std::string_view kExplain = R"(
+## `paddock policy explain --json`
+
+A list with one object for each setting, in the order of this page:
+
+| field | meaning |
+|---|---|
+| `key` | the setting |
+| `value` | text, an integer, a decimal number (`limits.cpus`), a list, or an object (`env.set`); sizes and durations are text |
+| `origin` | who gave it: tier, file and line, or the flag; several joined by ` + ` where tiers add up |
+| `bound` | what user and flags cannot get past, and who says so; `null` without one |
+| `state` | how this host holds it: `enforced`, `approximated` or `refused`; `null` for what is decided before anything runs |
+| `detail` | how, or what the approximation misses |
+| `doc` | what the setting is |
+
+Text that is not UTF-8 travels as `outcome.md` says.
+)";
+
 std::string limits_part() {
   return fmt::format(R"(
 ## What a file may hold
@@ -142,7 +160,8 @@ Valid UTF-8 and at most {} in all, {} bytes a line, {} bytes a string, {} entrie
 }
 
 TEST(PolicyPage, IsTheOneMadeFromTheTable) {
-  std::string page = std::string(kIntroduction) + settings_part() + profiles_part() + limits_part();
+  std::string page = std::string(kIntroduction) + settings_part() + profiles_part() +
+                     limits_part() + std::string(kExplain);
   if (std::getenv("PADDOCK_ACCEPT") != nullptr) {
     std::ofstream(kPage, std::ios::binary) << page;
     GTEST_SKIP() << "accepted: wrote " << kPage;
