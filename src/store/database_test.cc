@@ -14,7 +14,7 @@ class DatabaseTest : public ::testing::Test {
 };
 
 Status insert_view(Database& db, const std::string& id, const std::string& workspace) {
-  return db.execute("INSERT INTO view VALUES (?, ?, 'ready', 1, 2, '[]', '[]')",
+  return db.execute("INSERT INTO view VALUES (?, ?, 'ready', 1, '[]', '[]', 0)",
                     {id, Value(workspace)});
 }
 

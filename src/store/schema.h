@@ -18,26 +18,29 @@ inline constexpr std::array<std::string_view, 1> kMigrations{R"sql(
     created_ms INTEGER NOT NULL
   ) STRICT;
 
-  CREATE TABLE view (             -- view/view_store.cc
+  CREATE TABLE view (             -- view/catalog.cc
     id TEXT PRIMARY KEY,
-    workspace ANY NOT NULL,       -- bytes of the host path
+    workspace ANY NOT NULL,       -- bytes of the canonical host path
     state TEXT NOT NULL,          -- open, ready, applied, discarded
     created_ms INTEGER NOT NULL,
-    opened_ns INTEGER NOT NULL,   -- wall clock before the first command, for the base check
-    trees TEXT NOT NULL,          -- JSON: the trees of the view and where they are on the host
-    rules TEXT NOT NULL           -- JSON: hide patterns the view was opened with
+    trees TEXT NOT NULL,          -- JSON: host directories that the view covers, git directories
+    rules TEXT NOT NULL,          -- JSON: patterns that the view was opened with
+    bytes INTEGER NOT NULL DEFAULT 0        -- on disk when its last command ended
   ) STRICT;
   CREATE INDEX view_by_workspace ON view (workspace, created_ms DESC);
 
   CREATE TABLE step (             -- one command in a view
     view TEXT NOT NULL REFERENCES view (id) ON DELETE CASCADE,
     number INTEGER NOT NULL,      -- 1…
-    argv TEXT NOT NULL,           -- JSON array, bytes as latin-1 escapes
+    argv TEXT NOT NULL,           -- JSON
     started_ms INTEGER NOT NULL,
-    ended_ms INTEGER NOT NULL DEFAULT 0,
+    ended_ms INTEGER NOT NULL DEFAULT 0,    -- 0: running or interrupted
+    opened_ns INTEGER NOT NULL,   -- wall clock before its command, for the base check
     undone INTEGER NOT NULL DEFAULT 0,
     decision TEXT NOT NULL DEFAULT '',
     outcome TEXT NOT NULL DEFAULT '',
+    sealed INTEGER NOT NULL DEFAULT 0,      -- its uppers are layers: nobody writes to them any more
+    layers INTEGER NOT NULL DEFAULT 0,      -- bit k: the step changed tree k and has a layer for it
     PRIMARY KEY (view, number)
   ) STRICT, WITHOUT ROWID;
 )sql"};
