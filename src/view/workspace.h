@@ -65,6 +65,7 @@ struct OpenOptions {
   // Home directories that /etc/passwd may not name ($HOME): refused as workspace like those it
   // names.
   std::vector<model::HostPath> homes;
+  std::vector<std::string> host_exec;  // model::ViewRules::host_exec; kept with the view
 };
 
 using model::ChangeCounts;
