@@ -3,7 +3,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sys/files.h"
@@ -15,13 +16,13 @@ namespace {
 using testing::TempDir;
 
 // More levels than descriptors or PATH_MAX allow.
-constexpr int kDeep = 5000;
+constexpr int kDeep = 1500;
 
 void make_deep(const std::string& path) {
   DirFd dir = open_dir(path).value();
   for (int i = 0; i < kDeep; ++i) {
-    ASSERT_EQ(::mkdirat(dir.get(), "d", 0755), 0);
-    dir = open_dir_at(dir, "d").value();
+    ASSERT_EQ(::mkdirat(dir.get(), "deep", 0755), 0);
+    dir = open_dir_at(dir, "deep").value();
   }
 }
 
@@ -70,6 +71,39 @@ TEST(TreeWalk, AMovedDirectoryEndsTheWalkInsteadOfLeadingOut) {
   };
   EXPECT_EQ(walk_tree(open_dir(tmp.path()).value(), visitor).error().code(),
             Code::failed_precondition);
+}
+
+// As an ordinary user: root may open everything.
+TEST(TreeWalk, WhatItsOwnerMayNotOpenIsOpenedAndKeepsItsMode) {
+  TempDir tmp;
+  ASSERT_EQ(::chmod(tmp.path().c_str(), 0777), 0);
+  pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(10);
+    ::prctl(PR_SET_DUMPABLE, 1);  // as an ordinary user's process is: /proc/self/fd is its own
+    if (!make_dirs(tmp.path() + "/a/in", 0755).ok()) ::_exit(11);
+    if (!replace_file(tmp.path() + "/f", "x", 0).ok()) ::_exit(12);
+    if (::chmod((tmp.path() + "/a").c_str(), 0) != 0) ::_exit(13);
+    DirFd root = open_dir(tmp.path()).value();
+    std::vector<std::string> seen;
+    TreeVisitor visitor;
+    visitor.enter = [&](const WalkEntry& entry) -> Result<Descend> {
+      seen.push_back(entry.path);
+      return Descend::yes;
+    };
+    if (walk_tree(root, visitor).ok()) ::_exit(14);  // the twin: it is closed indeed
+    seen.clear();
+    visitor.closed = Closed::open;
+    if (!walk_tree(root, visitor).ok() || seen != std::vector<std::string>{"a", "a/in", "f"})
+      ::_exit(15);
+    if ((lstat_at(root, "a")->st_mode & 07777) != 0) ::_exit(16);
+    auto file = open_closed_file_at(root, "f", O_RDONLY);
+    if (!file.ok() || read_all(*file).value() != "x") ::_exit(17);
+    ::_exit(remove_tree(tmp.path() + "/a").ok() ? 0 : 18);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(RemoveTree, DepthDoesNotKeepATreeOnDisk) {
