@@ -13,16 +13,6 @@ namespace {
 
 using Sets = std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3>;
 
-Result<Sets> read_sets() {
-  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
-  Sets sets{};
-  // SAFETY: version 3 reads and writes two elements.
-  if (::syscall(SYS_capget, &header, sets.data()) != 0) {
-    return Error::from_errno(errno, "reading capabilities");
-  }
-  return sets;
-}
-
 Status write_sets(const Sets& sets) {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   // SAFETY: version 3 reads two elements.
@@ -50,12 +40,6 @@ Status drop_capabilities() {
     return Error::from_errno(errno, "clearing ambient capabilities");
   }
   return write_sets(Sets{});
-}
-
-Status raise_permitted() {
-  Sets sets = PD_TRY(read_sets());
-  for (auto& half : sets) half.effective = half.permitted;
-  return write_sets(sets);
 }
 
 }  // namespace paddock::sys

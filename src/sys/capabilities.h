@@ -12,8 +12,4 @@ Status clear_bounding_set();
 // Clears the effective, permitted, inheritable and ambient sets. Always allowed.
 Status drop_capabilities();
 
-// Makes everything that is permitted effective (a program that was executed by an ordinary user
-// with ambient capabilities has them so already; one executed by root, too).
-Status raise_permitted();
-
 }  // namespace paddock::sys

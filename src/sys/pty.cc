@@ -21,7 +21,7 @@ Result<PtyPair> open_pty(WindowSize size) {
   return PtyPair{std::move(master), std::move(slave)};
 }
 
-Status resize_pty(const FileFd& master, WindowSize size) {
+Status resize_pty(const Fd& master, WindowSize size) {
   const struct winsize value {
     .ws_row = static_cast<unsigned short>(size.rows),
     .ws_col = static_cast<unsigned short>(size.columns), .ws_xpixel = 0, .ws_ypixel = 0

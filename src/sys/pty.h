@@ -16,7 +16,7 @@ struct PtyPair {
 Result<PtyPair> open_pty(WindowSize size);
 
 // Tells the processes in the foreground, too (SIGWINCH).
-Status resize_pty(const FileFd& master, WindowSize size);
+Status resize_pty(const Fd& master, WindowSize size);
 
 // Makes the terminal at standard input the controlling one of a new session. 0 or an errno.
 // Async-signal-safe: for use between fork and exec.

@@ -21,6 +21,7 @@ class SignalFd {
   ~SignalFd();
 
   int fd() const { return fd_.get(); }
+  const Fd& descriptor() const { return fd_; }
   // The next pending signal, without waiting.
   std::optional<int> take();
 

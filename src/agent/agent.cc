@@ -1,0 +1,469 @@
+#include "agent/agent.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <variant>
+
+#include "agent/confinement.h"
+#include "agent/evidence.h"
+#include "agent/network_table.h"
+#include "agent/packet_log.h"
+#include "agent/process_tree.h"
+#include "sys/machine.h"
+#include "sys/pipe.h"
+#include "wire/build_id.h"
+
+namespace paddock::agent {
+namespace {
+
+// Bytes on their way to the host beyond which no more output of commands is read.
+constexpr size_t kMaxBacklog = 256u << 10;
+constexpr size_t kReadAtATime = 64u << 10;
+constexpr uint64_t kOrphanRoundMs = 5;
+// A flood of refusals is sent as a few records with counts.
+constexpr uint64_t kDenialReportMs = 20;
+
+constexpr int kSourceShift = 56;
+constexpr int kCommandShift = 8;
+
+}  // namespace
+
+// The top byte of an event's token; below it: a command's id and CommandEvent, or which of the name
+// server's descriptors.
+enum class Agent::Source : uint64_t {
+  stream,
+  signals,
+  timer,
+  syscalls,
+  packet_log,
+  names,
+  command,
+};
+
+namespace {
+template <typename Source>
+uint64_t token_of(Source source) {
+  return static_cast<uint64_t>(source) << kSourceShift;
+}
+}  // namespace
+
+Agent::Agent(sys::Fd stream, sys::Epoll epoll, Timers timers, sys::SignalFd signals)
+    : stream_(std::move(stream)),
+      epoll_(std::move(epoll)),
+      timers_(std::move(timers)),
+      signals_(std::move(signals)) {}
+
+Result<std::unique_ptr<Agent>> Agent::make(sys::Fd stream) {
+  (void)::setsid();  // or the host's terminal stays ours; an error means that the session is our
+                     // own
+  ::signal(SIGPIPE, SIG_IGN);
+  PD_TRY(sys::set_nonblocking(stream));
+  std::unique_ptr<Agent> agent(new Agent(std::move(stream), PD_TRY(sys::Epoll::open()),
+                                         PD_TRY(Timers::open()),
+                                         PD_TRY(sys::SignalFd::open({SIGCHLD}))));
+  wire::ToHost hello;
+  hello.mutable_hello()->set_protocol(wire::kProtocolVersion);
+  hello.mutable_hello()->set_build_id(std::string(wire::build_id()));
+  PD_TRY(agent->channel_.send(hello));
+  PD_TRY(agent->write_stream());
+  PD_TRY(agent->watch_own_descriptors());
+  return agent;
+}
+
+Status Agent::watch_own_descriptors() {
+  PD_TRY(epoll_.add(stream_, EPOLLIN, token_of(Source::stream)));
+  PD_TRY(epoll_.add(signals_.descriptor(), EPOLLIN, token_of(Source::signals)));
+  return epoll_.add(timers_.fd(), EPOLLIN, token_of(Source::timer));
+}
+
+Status Agent::run() {
+  std::array<epoll_event, 64> events;
+  bool more = false;
+  while (!stopping_) {
+    for (const epoll_event& event : PD_TRY(epoll_.wait(events, more ? 0 : -1))) {
+      on_event(event.data.u64, event.events);
+    }
+    Status taken = take_stream_events();
+    if (!taken.ok()) {
+      (void)write_stream();
+      return taken;
+    }
+    more = pump_commands();
+    end_commands();
+    if (denials_.has_news() && !timers_.is_set({TimerKind::denial_report})) {
+      timers_.set_in_ms({TimerKind::denial_report}, kDenialReportMs);
+    }
+    if (!write_stream().ok()) on_stream_lost();
+  }
+  return {};
+}
+
+void Agent::on_event(uint64_t token, uint32_t events) {
+  const auto rest = static_cast<uint32_t>(token);
+  switch (static_cast<Source>(token >> kSourceShift)) {
+    case Source::stream:
+      if ((events & ~EPOLLOUT) != 0 && !read_stream().ok()) on_stream_lost();
+      return;
+    case Source::signals:
+      reap();
+      return;
+    case Source::timer:
+      for (Timers::Key key : timers_.take_due()) on_timer(key);
+      return;
+    case Source::syscalls:
+      syscalls_->drain(denials_);
+      return;
+    case Source::packet_log:
+      drain_packet_log();
+      return;
+    case Source::names:
+      if (names_) names_->on_event(epoll_, token_of(Source::names), rest, denials_);
+      return;
+    case Source::command:
+      if (Command* command = find(static_cast<uint32_t>(token >> kCommandShift))) {
+        command->on_event(static_cast<CommandEvent>(token & ((1u << kCommandShift) - 1)));
+      }
+      return;
+  }
+}
+
+void Agent::on_timer(Timers::Key key) {
+  switch (key.kind) {
+    case TimerKind::sandbox_deadline:
+      stopping_ = true;
+      return;
+    case TimerKind::orphan_round:
+      kill_orphans();
+      return;
+    case TimerKind::denial_report:
+      report_denials();
+      return;
+    case TimerKind::command_timeout:
+    case TimerKind::leftover_grace:
+    case TimerKind::kill_escalation:
+      if (Command* command = find(key.command)) command->on_timer(key.kind);
+      return;
+  }
+}
+
+// ---- the host's stream
+
+Status Agent::read_stream() {
+  static std::array<char, kReadAtATime> buffer;
+  if (!stream_.is_open()) return {};
+  const ssize_t n = ::read(stream_.get(), buffer.data(), buffer.size());
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+  if (n < 0) return Error::from_errno(errno, "reading from the host");
+  if (n == 0) return Error(Code::unavailable, "the host has closed the stream");
+  return channel_.receive({buffer.data(), static_cast<size_t>(n)});
+}
+
+Status Agent::write_stream() {
+  while (stream_.is_open() && !channel_.output().empty()) {
+    const ssize_t n = ::write(stream_.get(), channel_.output().data(), channel_.output().size());
+    if (n > 0) {
+      channel_.written(static_cast<size_t>(n));
+    } else if (n == 0 || errno == EAGAIN) {
+      if (!std::exchange(stream_is_full_, true)) {
+        return epoll_.modify(stream_, EPOLLIN | EPOLLOUT, token_of(Source::stream));
+      }
+      return {};
+    } else if (errno != EINTR) {
+      return Error::from_errno(errno, "writing to the host");
+    }
+  }
+  if (std::exchange(stream_is_full_, false)) {
+    return epoll_.modify(stream_, EPOLLIN, token_of(Source::stream));
+  }
+  return {};
+}
+
+// A leased agent goes on until its deadline; what commands write is dropped from now on.
+void Agent::on_stream_lost() {
+  epoll_.remove(stream_);
+  stream_.reset();
+  channel_.written(channel_.output().size());
+  if (bound_ || !timers_.is_set({TimerKind::sandbox_deadline})) stopping_ = true;
+}
+
+Status Agent::take_stream_events() {
+  while (auto event = channel_.next_event()) {
+    if (auto* message = std::get_if<wire::ToAgent>(&*event)) {
+      PD_TRY(on_message(*message));
+      continue;
+    }
+    auto pass = [&](const auto& about) {
+      for (auto& [id, command] : commands_) {
+        if (command->owns(about.stream)) command->on_stream(about);
+      }
+    };
+    if (auto* data = std::get_if<wire::StreamData>(&*event)) pass(*data);
+    if (auto* end = std::get_if<wire::StreamEnd>(&*event)) pass(*end);
+    if (auto* reset = std::get_if<wire::StreamReset>(&*event)) pass(*reset);
+    // CreditGained: pump_commands() asks for it.
+  }
+  return {};
+}
+
+// ---- requests
+
+Status Agent::on_message(const wire::ToAgent& message) {
+  const bool is_setup = message.body_case() == wire::ToAgent::kSetup;
+  if (is_setup == set_up_) {
+    const Error error(Code::failed_precondition,
+                      is_setup ? "the sandbox is set up already" : "Setup must come first");
+    answer(message.request(), error);
+    return error;
+  }
+  const uint64_t request = message.request();
+  switch (message.body_case()) {
+    case wire::ToAgent::kSetup:
+      return on_setup(message);
+    case wire::ToAgent::kStart:
+      on_start(message);
+      return {};
+    case wire::ToAgent::kSignal: {
+      Command* command = find(message.signal().command());
+      answer(request, command != nullptr
+                          ? command->signal(message.signal())
+                          : Status(Error::from_errno(ESRCH, "signalling the command")));
+      return {};
+    }
+    case wire::ToAgent::kResize: {
+      Command* command = find(message.resize().command());
+      answer(request, command != nullptr
+                          ? command->resize(message.resize().terminal())
+                          : Status(Error::from_errno(ESRCH, "resizing the command's terminal")));
+      return {};
+    }
+    case wire::ToAgent::kDeadline:
+      set_deadline(message.deadline().deadline_ms());
+      answer(request, {});
+      return {};
+    case wire::ToAgent::kUsageQuery:
+      answer_usage(request);
+      return {};
+    case wire::ToAgent::kStop:
+      stopping_ = true;
+      return {};
+    case wire::ToAgent::BODY_NOT_SET:
+      break;
+  }
+  return {};
+}
+
+// Whatever goes wrong here leaves a sandbox that is not what the host decided: say so and end.
+Status Agent::on_setup(const wire::ToAgent& message) {
+  wire::ToHost reply;
+  reply.set_request(message.request());
+  Status prepared = prepare(message.setup(), *reply.mutable_evidence());
+  if (!prepared.ok()) {
+    answer(message.request(), prepared);
+    return prepared;
+  }
+  set_up_ = true;
+  return channel_.send(reply);
+}
+
+Status Agent::prepare(const wire::Setup& setup, wire::Evidence& evidence) {
+  if (setup.build_id() != wire::build_id()) {
+    return Error(Code::failed_precondition, "paddock and paddock-agent are of different builds")
+        .set_remedy("install both from the same build");
+  }
+  bound_ = setup.bound();
+  denials_.set_limit(setup.denial_limit());
+  set_deadline(setup.deadline_ms());
+  if (!setup.entropy().empty()) PD_TRY(sys::add_entropy(setup.entropy()));
+  if (setup.wall_clock_ns() != 0) {
+    PD_TRY(sys::set_wall_clock(static_cast<int64_t>(setup.wall_clock_ns())));
+  }
+  wire::Evidence network;
+  if (setup.network_table()) prepare_network(network);
+  sys::Fd listener = PD_TRY_CTX("confining the agent", confine(setup));
+  if (listener.is_open()) {
+    syscalls_ = PD_TRY(SyscallWatch::start(std::move(listener), setup.reported_syscalls()));
+    PD_TRY(epoll_.add(syscalls_->event(), EPOLLIN, token_of(Source::syscalls)));
+  }
+  evidence = PD_TRY_CTX("gathering evidence", gather_evidence());
+  evidence.MergeFrom(network);
+  return {};
+}
+
+// On a failure there is no route to anywhere, so that sends fail at once with ENETUNREACH; what
+// they were for is not reported then.
+void Agent::prepare_network(wire::Evidence& evidence) {
+  auto build = [&]() -> Status {
+    PD_TRY(bring_loopback_up());
+    names_ = PD_TRY(NameServer::open());
+    PD_TRY(names_->watch(epoll_, token_of(Source::names)));
+    packet_log_ = PD_TRY(install_network_table());
+    PD_TRY(epoll_.add(packet_log_, EPOLLIN, token_of(Source::packet_log)));
+    evidence.set_network_table(true);
+    return route_everything_to_loopback();
+  };
+  Status built = build();
+  if (!built.ok()) evidence.set_network_error(built.error().describe());
+}
+
+void Agent::on_start(const wire::ToAgent& message) {
+  const uint32_t id = message.start().command();
+  if (id == 0 || commands_.contains(id)) {
+    answer(message.request(), Error(Code::invalid_argument, "the command's number is in use"));
+    return;
+  }
+  const Loop loop{.channel = channel_, .epoll = epoll_, .timers = timers_};
+  auto command = Command::start(
+      message, loop, token_of(Source::command) | static_cast<uint64_t>(id) << kCommandShift);
+  if (command.ok()) {
+    commands_.emplace(id, std::move(*command));
+  } else {
+    answer(message.request(), std::move(command).error());
+  }
+}
+
+void Agent::answer(uint64_t request, const Status& status) {
+  wire::ToHost reply;
+  reply.set_request(request);
+  if (status.ok()) {
+    reply.mutable_done();
+  } else {
+    std::string text = status.error().describe();
+    if (!status.error().remedy().empty()) text += "; " + status.error().remedy();
+    reply.mutable_failure()->set_message(std::move(text));
+    reply.mutable_failure()->set_error(status.error().errno_value());
+  }
+  (void)channel_.send(reply).ok();
+}
+
+void Agent::answer_usage(uint64_t request) {
+  uint64_t ticks[2] = {};
+  uint64_t rss_pages = 0;
+  const auto processes = list_processes();
+  for (const ProcessInfo& process : processes) {
+    for (int i : {0, 1}) ticks[i] += process.own_ticks[i] + process.waited_ticks[i];
+    if (process.pid != 1) rss_pages = std::max(rss_pages, process.rss_pages);
+  }
+  rusage ended{};
+  ::getrusage(RUSAGE_CHILDREN, &ended);
+  const auto tick_us = 1'000'000 / static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  wire::ToHost reply;
+  reply.set_request(request);
+  wire::Usage& usage = *reply.mutable_usage();
+  usage.set_user_us(ticks[0] * tick_us);
+  usage.set_system_us(ticks[1] * tick_us);
+  usage.set_max_rss_bytes(
+      std::max(rss_pages * page, static_cast<uint64_t>(ended.ru_maxrss) * 1024));
+  // Neither the agent nor the supervisors.
+  usage.set_processes(static_cast<uint32_t>(
+      std::max<size_t>(processes.size(), 1 + commands_.size()) - 1 - commands_.size()));
+  (void)channel_.send(reply).ok();
+}
+
+void Agent::set_deadline(uint64_t ms) {
+  if (ms == 0) {
+    timers_.cancel({TimerKind::sandbox_deadline});
+  } else {
+    timers_.set_in_ms({TimerKind::sandbox_deadline}, ms);
+  }
+}
+
+// ---- processes and commands
+
+Command* Agent::find(uint32_t id) {
+  auto found = commands_.find(id);
+  return found == commands_.end() ? nullptr : found->second.get();
+}
+
+// Ours are the supervisors, which report by themselves, and the orphans of those that were killed.
+void Agent::reap() {
+  while (signals_.take()) {
+  }
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+bool Agent::pump_commands() {
+  bool more = false;
+  for (auto& [id, command] : commands_) {
+    const size_t backlog = channel_.output().size();
+    more |= command->pump(kMaxBacklog - std::min(backlog, kMaxBacklog));
+    if (command->is_orphaned() && !timers_.is_set({TimerKind::orphan_round})) {
+      timers_.set_in_ms({TimerKind::orphan_round}, 0);
+    }
+  }
+  return more && channel_.output().size() < kMaxBacklog;
+}
+
+void Agent::end_commands() {
+  for (auto it = commands_.begin(); it != commands_.end();) {
+    Command& command = *it->second;
+    if (command.is_ready_to_end()) {
+      drain_refusals();  // what the command was refused comes before its end
+      command.send_end();
+    }
+    it = command.is_over() ? commands_.erase(it) : std::next(it);
+  }
+}
+
+// Processes whose supervisor was killed are children of ours, and nobody else's are: kill all below
+// us that has no living supervisor above it, until there is none.
+void Agent::kill_orphans() {
+  const auto processes = list_processes();
+  bool found = false;
+  for (const ProcessInfo& process : processes) {
+    const bool is_supervisor = std::ranges::any_of(
+        commands_, [&](const auto& entry) { return entry.second->supervisor() == process.pid; });
+    if (process.parent != ::getpid() || process.state == 'Z' || is_supervisor) continue;
+    found = true;
+    for (pid_t pid : descendants_of(process.pid, processes)) ::kill(pid, SIGKILL);
+    ::kill(process.pid, SIGKILL);
+  }
+  if (found) {
+    timers_.set_in_ms({TimerKind::orphan_round}, kOrphanRoundMs);
+    return;
+  }
+  for (auto& [id, command] : commands_) {
+    if (command->is_orphaned()) command->on_orphans_gone();
+  }
+}
+
+// ---- refusals
+
+void Agent::drain_refusals() {
+  if (syscalls_) syscalls_->drain(denials_);
+  if (names_) names_->drain_datagrams(denials_);
+  drain_packet_log();
+  report_denials();
+}
+
+void Agent::drain_packet_log() {
+  if (!packet_log_.is_open()) return;
+  std::array<char, 4096> buffer;
+  while (true) {
+    const ssize_t n = ::recv(packet_log_.get(), buffer.data(), buffer.size(), 0);
+    if (n < 0 && errno == ENOBUFS) {
+      denials_.note_lost(1);  // at least
+      continue;
+    }
+    if (n <= 0) return;
+    for (const std::string& what : parse_packet_log({buffer.data(), static_cast<size_t>(n)})) {
+      denials_.note({.kind = wire::Denied::NETWORK, .what = what}, 1);
+    }
+  }
+}
+
+void Agent::report_denials() {
+  timers_.cancel({TimerKind::denial_report});
+  // With a host that does not read, counts grow instead of messages.
+  if (channel_.output().size() < kMaxBacklog) denials_.report(channel_);
+}
+
+}  // namespace paddock::agent

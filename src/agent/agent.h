@@ -1,0 +1,87 @@
+// The agent: one loop over the host's byte stream, the commands' descriptors, refusals and time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "agent/command.h"
+#include "agent/denial_log.h"
+#include "agent/name_server.h"
+#include "agent/syscall_watch.h"
+#include "agent/timers.h"
+#include "base/result.h"
+#include "sys/epoll.h"
+#include "sys/fd.h"
+#include "sys/signal_fd.h"
+#include "wire/channel.h"
+
+namespace paddock::agent {
+
+// Owns everything the agent has. Runs in the first process of a pid namespace, whose end is the end
+// of all others. Single-threaded but for SyscallWatch.
+class Agent {
+ public:
+  // Takes over the stream, says Hello, and prepares the process: a session of its own, SIGCHLD by
+  // descriptor, no SIGPIPE.
+  static Result<std::unique_ptr<Agent>> make(sys::Fd stream);
+
+  // Serves the host until it is told to stop, the deadline passes, or a bound agent's stream ends.
+  // Afterwards the process must exit at once: that kills what still runs. An error is a reason to
+  // do the same, and was sent to the host where that could be done.
+  Status run();
+
+ private:
+  enum class Source : uint64_t;
+
+  Agent(sys::Fd stream, sys::Epoll epoll, Timers timers, sys::SignalFd signals);
+
+  Status watch_own_descriptors();
+  void on_event(uint64_t token, uint32_t events);
+  void on_timer(Timers::Key key);
+
+  Status read_stream();
+  Status write_stream();
+  void on_stream_lost();
+  Status take_stream_events();
+
+  Status on_message(const wire::ToAgent& message);
+  Status on_setup(const wire::ToAgent& message);
+  Status prepare(const wire::Setup& setup, wire::Evidence& evidence);
+  void prepare_network(wire::Evidence& evidence);
+  void on_start(const wire::ToAgent& message);
+  void answer(uint64_t request, const Status& status);
+  void answer_usage(uint64_t request);
+  void set_deadline(uint64_t ms);
+
+  void reap();
+  bool pump_commands();
+  void end_commands();
+  void kill_orphans();
+
+  void drain_refusals();
+  void drain_packet_log();
+  void report_denials();
+
+  Command* find(uint32_t id);
+
+  sys::Fd stream_;
+  sys::Epoll epoll_;
+  Timers timers_;
+  sys::SignalFd signals_;
+  wire::AgentChannel channel_;
+  bool stream_is_full_ = false;
+  bool bound_ = true;
+  bool set_up_ = false;
+  bool stopping_ = false;
+
+  std::map<uint32_t, std::unique_ptr<Command>> commands_;
+  DenialLog denials_;
+  std::unique_ptr<SyscallWatch> syscalls_;
+  std::optional<NameServer> names_;
+  sys::SocketFd packet_log_;
+};
+
+}  // namespace paddock::agent
