@@ -24,7 +24,9 @@ bool setgroups_is_denied() {
 }
 
 Status become_user(uid_t uid, gid_t gid) {
-  if (::setgroups(0, nullptr) != 0 && !(errno == EPERM && setgroups_is_denied())) {
+  // A backend may have dropped them already, and CAP_SETGID with them.
+  if (::getgroups(0, nullptr) != 0 && ::setgroups(0, nullptr) != 0 &&
+      !(errno == EPERM && setgroups_is_denied())) {
     return Error::from_errno(errno, "dropping supplementary groups");
   }
   if (::setresgid(gid, gid, gid) != 0) {

@@ -41,7 +41,7 @@ void add_landlock_rules(const SandboxPlan& plan, wire::Start& start) {
 }
 
 void add_resource_limits(const SandboxPlan& plan, const HostFacts& facts, wire::Start& start) {
-  add_limit(start, RLIMIT_NOFILE, plan.limits.open_files);
+  add_limit(start, RLIMIT_NOFILE, allowed_open_files(plan.limits));
   add_limit(start, RLIMIT_FSIZE, plan.limits.disk_bytes);
   // A cgroup reports what it refuses; these do not, so they stand in only where there is none.
   if (facts.cgroups.version_of("pids") == CgroupHost::Version::none) {
@@ -50,6 +50,12 @@ void add_resource_limits(const SandboxPlan& plan, const HostFacts& facts, wire::
   if (facts.cgroups.version_of("memory") == CgroupHost::Version::none) {
     add_limit(start, RLIMIT_DATA, plan.limits.memory_bytes);
   }
+}
+
+uint64_t allowed_open_files(const model::Limits& limits) {
+  struct rlimit ours {};
+  if (::getrlimit(RLIMIT_NOFILE, &ours) != 0) return limits.open_files;
+  return std::min<uint64_t>(limits.open_files, ours.rlim_max);
 }
 
 unsigned allowed_cpus(const model::Limits& limits, unsigned available) {

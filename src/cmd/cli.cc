@@ -1,0 +1,212 @@
+#include "cmd/cli.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/setting.h"
+
+namespace paddock::cmd {
+namespace {
+
+constexpr const char* kDescription =
+    "Run code that nobody has read, in isolation, over a view of this directory.";
+constexpr int kWrongUse = 2;
+constexpr int kPaddockCouldNot = 125;  // of `run`, whose other statuses are the command's
+
+// Every setting with a flag becomes an option; its words go to the policy layer as they are.
+void add_settings(CLI::App& verb, std::vector<policy::FlagValue>& flags) {
+  for (const policy::Setting& setting : policy::settings()) {
+    if (setting.flag.empty()) continue;
+    std::string key(setting.key);
+    auto take = [&flags, key](const std::string& text) { flags.push_back({key, text}); };
+    auto* option = verb.add_option_function<std::string>(std::string(setting.flag), take,
+                                                         std::string(setting.doc))
+                       ->type_name(std::string(policy::placeholder(setting.shape)))
+                       ->group("Settings (policy keys)");
+    if (policy::is_list(setting.shape)) {
+      option->trigger_on_parse()->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1);
+    }
+  }
+}
+
+void add_view(CLI::App& verb, std::string& view) {
+  verb.add_option("view", view, "id of the view; default: the newest of this directory that waits");
+}
+
+// Each add_* declares one verb and stores its arguments in `chosen` when it was given.
+void add_run(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<RunArgs>();
+  CLI::App* verb = app.add_subcommand("run", "run one command in a sandbox");
+  verb->footer("Usage: paddock run [OPTIONS] -- COMMAND [ARGUMENT…]");
+  verb->add_option("--workspace", args->workspace,
+                   "directory to show as a view (default: this one)")
+      ->type_name("DIR");
+  verb->add_option("--continue", args->continue_view, "go on in this view")->type_name("VIEW");
+  verb->add_option("--outcome", args->outcome_file, "write the outcome as JSON")->type_name("FILE");
+  verb->add_flag("-q,--quiet", args->quiet, "say nothing on stderr beside the command");
+  add_settings(*verb, args->flags);
+  verb->add_option("command", args->command, "the command and its arguments");
+  verb->positionals_at_end();
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_ls(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<LsArgs>();
+  CLI::App* verb = app.add_subcommand("ls", "list the views that wait");
+  verb->add_flag("-a,--all", args->all, "applied and discarded ones too");
+  verb->add_flag("--json", args->json, "as JSON");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_show(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<ShowArgs>();
+  CLI::App* verb = app.add_subcommand("show", "a view's decision, commands and outcomes");
+  add_view(*verb, args->view);
+  verb->add_flag("--json", args->json, "as JSON");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_diff(CLI::App& app, Invocation& chosen) {
+  struct Flags {
+    bool stat = false, names = false, patch = false, json = false;
+  };
+  auto args = std::make_shared<DiffArgs>();
+  auto flags = std::make_shared<Flags>();
+  CLI::App* verb = app.add_subcommand("diff", "what a view changed");
+  verb->footer("Usage: paddock diff [OPTIONS] [VIEW] [-- PATH…]");
+  auto* forms = verb->add_option_group("Forms");
+  forms->add_flag("--patch,-p", flags->patch, "a patch that `git apply` takes (default)");
+  forms->add_flag("--stat", flags->stat, "one line per path");
+  forms->add_flag("--name-only", flags->names, "paths alone");
+  forms->add_flag("--json", flags->json, "as JSON");
+  forms->require_option(0, 1);
+  add_view(*verb, args->view);
+  verb->callback([args, flags, &chosen] {
+    args->form = flags->stat    ? DiffArgs::Form::stat
+                 : flags->names ? DiffArgs::Form::name_only
+                 : flags->json  ? DiffArgs::Form::json
+                                : DiffArgs::Form::patch;
+    chosen = *args;
+  });
+}
+
+void add_apply(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<ApplyArgs>();
+  CLI::App* verb = app.add_subcommand("apply", "bring a view's changes to the host");
+  verb->footer("Usage: paddock apply [OPTIONS] [VIEW] [-- PATH…]");
+  add_view(*verb, args->view);
+  verb->add_flag("-n,--dry-run", args->dry_run, "check and tell, write nothing");
+  verb->add_flag("--allow-host-exec", args->allow_host_exec,
+                 "bring what would execute on this machine too (git hooks, CI files …)");
+  verb->add_flag("--strict", args->strict, "exit 3 when paths were held back");
+  verb->add_option("--branch", args->branch, "bring the commits made inside, as this new branch")
+      ->type_name("NAME");
+  verb->add_flag("--json", args->json, "as JSON");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_discard(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<DiscardArgs>();
+  CLI::App* verb = app.add_subcommand("discard", "throw a view away");
+  add_view(*verb, args->view);
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_rollback(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<RollbackArgs>();
+  CLI::App* verb = app.add_subcommand("rollback", "undo the last commands of a view");
+  verb->add_option("view", args->view, "id of the view")->required();
+  verb->add_option("commands", args->steps, "how many (default 1)")
+      ->check(CLI::Range(1, 1'000'000));
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_gc(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<GcArgs>();
+  CLI::App* verb = app.add_subcommand("gc", "remove views past the age and size that policy gives");
+  verb->add_flag("--json", args->json, "as JSON");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_init(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<InitArgs>();
+  CLI::App* verb = app.add_subcommand("init", "write a commented paddock.toml for this directory");
+  verb->add_option("--profile", args->profile, "edit, ci or untrusted")->type_name("NAME");
+  verb->add_flag("--force", args->force, "replace an existing file");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_policy(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<ExplainArgs>();
+  CLI::App* group = app.add_subcommand("policy", "the settings in force");
+  group->require_subcommand(1);
+  CLI::App* verb =
+      group->add_subcommand("explain", "every setting, its value and where it came from");
+  verb->add_option("--workspace", args->workspace, "of this directory")->type_name("DIR");
+  verb->add_flag("--json", args->json, "as JSON");
+  add_settings(*verb, args->flags);
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_doctor(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<DoctorArgs>();
+  CLI::App* verb = app.add_subcommand("doctor", "what this host gives, proved by doing it");
+  verb->add_flag("--json", args->json, "as JSON");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+// What stands behind `--` is never an option of ours: a command for `run`, paths for diff and
+// apply.
+std::vector<std::string> split_at_dashes(std::vector<std::string>& words) {
+  auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes == words.end()) return {};
+  std::vector<std::string> rest(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  return rest;
+}
+
+void set_rest(Invocation& chosen, std::vector<std::string> rest) {
+  if (auto* run = std::get_if<RunArgs>(&chosen)) {
+    run->command.insert(run->command.end(), rest.begin(), rest.end());
+  } else if (auto* diff = std::get_if<DiffArgs>(&chosen)) {
+    diff->paths = std::move(rest);
+  } else if (auto* apply = std::get_if<ApplyArgs>(&chosen)) {
+    apply->paths = std::move(rest);
+  }
+}
+
+}  // namespace
+
+std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
+  Invocation chosen;
+  CLI::App app(kDescription, "paddock");
+  app.set_version_flag("--version", PADDOCK_VERSION);
+  app.require_subcommand(1);
+  for (auto* add : {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback,
+                    add_gc, add_init, add_policy, add_doctor}) {
+    add(app, chosen);
+  }
+  std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> rest = split_at_dashes(words);
+  bool is_run = !words.empty() && words.front() == "run";
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 takes them
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, err;
+    int status = app.exit(error, out, err);
+    if (status != 0) status = is_run ? kPaddockCouldNot : kWrongUse;
+    return Exit{status, out.str(), err.str()};
+  }
+  set_rest(chosen, std::move(rest));
+  return chosen;
+}
+
+}  // namespace paddock::cmd

@@ -1,0 +1,80 @@
+// What the command line said, as values: one struct per verb. cli.cc fills them, one function per
+// verb takes them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "policy/tier.h"
+
+namespace paddock::cmd {
+
+struct RunArgs {
+  std::string workspace;
+  std::string continue_view;  // id prefix
+  std::string outcome_file;
+  bool quiet = false;
+  std::vector<policy::FlagValue> flags;  // settings, as given
+  std::vector<std::string> command;
+};
+
+struct LsArgs {
+  bool json = false;
+  bool all = false;  // applied and discarded ones too
+};
+
+struct ShowArgs {
+  std::string view;
+  bool json = false;
+};
+
+struct DiffArgs {
+  std::string view;
+  enum class Form { summary, stat, name_only, patch, json } form = Form::patch;
+  std::vector<std::string> paths;
+};
+
+struct ApplyArgs {
+  std::string view;
+  bool dry_run = false;
+  bool allow_host_exec = false;
+  bool strict = false;
+  bool json = false;
+  std::string branch;
+  std::vector<std::string> paths;
+};
+
+struct DiscardArgs {
+  std::string view;
+};
+
+struct RollbackArgs {
+  std::string view;
+  uint32_t steps = 1;
+};
+
+struct GcArgs {
+  bool json = false;
+};
+
+struct InitArgs {
+  std::string profile;
+  bool force = false;
+};
+
+struct ExplainArgs {
+  std::string workspace;
+  std::vector<policy::FlagValue> flags;
+  bool json = false;
+};
+
+struct DoctorArgs {
+  bool json = false;
+};
+
+using Invocation = std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs,
+                                RollbackArgs, GcArgs, InitArgs, ExplainArgs, DoctorArgs>;
+
+}  // namespace paddock::cmd

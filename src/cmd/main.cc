@@ -1,0 +1,74 @@
+// paddock: wires the parts and dispatches to one verb.
+#include <fmt/core.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "cmd/console.h"
+#include "cmd/verbs.h"
+
+namespace paddock::cmd {
+
+int fail(const Error& error) {
+  say_error(error);
+  return error.code() == Code::invalid_argument ? 2 : 1;
+}
+
+namespace {
+
+int dispatch(const RunArgs& args, Context& context) {
+  return run(args, context);
+}
+int dispatch(const LsArgs& args, Context& context) {
+  return ls(args, context);
+}
+int dispatch(const ShowArgs& args, Context& context) {
+  return show(args, context);
+}
+int dispatch(const DiffArgs& args, Context& context) {
+  return diff(args, context);
+}
+int dispatch(const ApplyArgs& args, Context& context) {
+  return apply(args, context);
+}
+int dispatch(const DiscardArgs& args, Context& context) {
+  return discard(args, context);
+}
+int dispatch(const RollbackArgs& args, Context& context) {
+  return rollback(args, context);
+}
+int dispatch(const GcArgs& args, Context& context) {
+  return gc(args, context);
+}
+int dispatch(const InitArgs& args, Context& context) {
+  return init(args, context);
+}
+int dispatch(const ExplainArgs& args, Context& context) {
+  return explain(args, context);
+}
+int dispatch(const DoctorArgs& args, Context& context) {
+  return doctor(args, context);
+}
+
+int main_of(int argc, char** argv) {
+  auto parsed = parse_command_line(argc, argv);
+  if (auto* exit = std::get_if<Exit>(&parsed)) {
+    print(exit->out);
+    if (!exit->err.empty()) fmt::print(stderr, "{}", exit->err);
+    return exit->status;
+  }
+  const Invocation& invocation = std::get<Invocation>(parsed);
+  auto caller = read_caller(environ);
+  if (!caller.ok()) return fail(caller.error());
+  Context context(std::move(caller).value());
+  return std::visit([&](const auto& args) { return dispatch(args, context); }, invocation);
+}
+
+}  // namespace
+}  // namespace paddock::cmd
+
+int main(int argc, char** argv) {
+  // A reader that leaves is an error of a write, never the end of us.
+  ::signal(SIGPIPE, SIG_IGN);
+  return paddock::cmd::main_of(argc, argv);
+}

@@ -1,0 +1,124 @@
+// run: one command in a sandbox.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/strings.h"
+#include "cmd/console.h"
+#include "cmd/report.h"
+#include "cmd/verbs.h"
+#include "cmd/view_choice.h"
+#include "model/json.h"
+#include "sys/files.h"
+#include "sys/terminal.h"
+
+namespace paddock::cmd {
+namespace {
+
+constexpr int kPaddockCouldNot = 125;
+constexpr size_t kDenialsShown = 8;
+
+engine::Stdio stdio_of_caller() {
+  engine::Stdio stdio;
+  // A terminal for the command only when the caller both types and reads at one: a pipe downstream
+  // expects the bytes of the command, not those of a terminal.
+  if (sys::is_terminal(STDIN_FILENO) && sys::is_terminal(STDOUT_FILENO)) {
+    stdio.kind = engine::Stdio::Kind::terminal;
+  }
+  return stdio;
+}
+
+Result<engine::RunRequest> request_of(const RunArgs& args, Context& context) {
+  engine::RunRequest request;
+  request.argv = args.command;
+  request.directory = context.caller().directory;
+  request.workspace = PD_TRY(context.workspace(args.workspace));
+  if (!args.continue_view.empty()) {
+    view::ViewStore* views = PD_TRY(context.views());
+    view::ViewInfo info = PD_TRY(views->find(args.continue_view));
+    if (args.workspace.empty()) request.workspace = info.workspace;
+    if (info.workspace != request.workspace) {
+      return Error(
+          Code::invalid_argument,
+          fmt::format("view {} is one of {}, not of {}", short_id(info.id),
+                      printable(info.workspace.str()), printable(request.workspace.str())));
+    }
+    request.view = info.id;
+  }
+  request.policy = PD_TRY(context.settings(request.workspace, args.flags));
+  // --workspace names where to work when the caller stands elsewhere.
+  if (!request.workspace.contains(request.directory)) request.directory = request.workspace;
+  request.caller_environment = context.caller().environment;
+  request.caller_home = context.caller().home;
+  request.stdio = stdio_of_caller();
+  return request;
+}
+
+void say_decision(const model::Decision& decision) {
+  if (decision.accepted_by) {
+    say(fmt::format("{} code in a {}, which shares this machine's kernel: accepted by {}",
+                    name_of(model::kTrustNames, decision.trust),
+                    name_of(model::kLevelNames, decision.level), printable(*decision.accepted_by)));
+  }
+  for (const model::Control& control : decision.controls) {
+    if (control.state == model::ControlState::refused) {
+      say(fmt::format("not held: {}: {}", control.name, printable(control.detail)));
+    }
+  }
+}
+
+void say_report(const model::RunReport& report) {
+  const model::Outcome& outcome = report.outcome;
+  if (outcome.ending != model::Ending::exited || !outcome.reason.empty()) {
+    say(describe_ending(outcome));
+  }
+  for (const std::string& line : split(describe_denials(outcome, "", kDenialsShown), '\n')) {
+    if (!line.empty()) say(line);
+  }
+  if (report.view.empty()) return;
+  say(fmt::format("view {}: {} (paddock diff, apply or discard)", short_id(report.view),
+                  describe_counts(report.changes.value_or(model::ChangeCounts{}))));
+}
+
+// The outcome of a run that never came to be, for callers that read only the file.
+model::RunReport report_of(const Error& error) {
+  model::RunReport report;
+  report.outcome.ending = model::Ending::setup_failed;
+  report.outcome.reason = error.describe();
+  return report;
+}
+
+Status write_outcome(const RunArgs& args, const model::RunReport& report) {
+  if (args.outcome_file.empty()) return {};
+  return sys::replace_file(args.outcome_file, model::pretty(report), 0644)
+      .with_context("writing the outcome");
+}
+
+Result<model::RunReport> run_in_sandbox(const RunArgs& args, Context& context) {
+  engine::RunRequest request = PD_TRY(request_of(args, context));
+  engine::Engine* engine = PD_TRY(context.engine());
+  return engine->run(request, [&](const model::Decision& decision) {
+    if (!args.quiet) say_decision(decision);
+  });
+}
+
+}  // namespace
+
+int run(const RunArgs& args, Context& context) {
+  if (args.command.empty()) {
+    say_error(Error(Code::invalid_argument, "no command to run")
+                  .set_remedy("paddock run [OPTIONS] -- COMMAND [ARGUMENT…]"));
+    return kPaddockCouldNot;
+  }
+  auto report = run_in_sandbox(args, context);
+  Status written = write_outcome(args, report.ok() ? *report : report_of(report.error()));
+  // An error is said even with -q: without it the status alone would be taken for the command's.
+  if (!report.ok()) say_error(report.error());
+  if (!written.ok()) say_error(written.error());
+  if (!report.ok() || !written.ok()) return kPaddockCouldNot;
+  if (!args.quiet) say_report(*report);
+  return model::exit_status(report->outcome);
+}
+
+}  // namespace paddock::cmd

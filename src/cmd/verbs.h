@@ -1,0 +1,24 @@
+// One function per verb. Each returns the exit status and says its own errors.
+#pragma once
+
+#include "cmd/context.h"
+#include "cmd/invocation.h"
+
+namespace paddock::cmd {
+
+int run(const RunArgs& args, Context& context);
+int ls(const LsArgs& args, Context& context);
+int show(const ShowArgs& args, Context& context);
+int diff(const DiffArgs& args, Context& context);
+int apply(const ApplyArgs& args, Context& context);
+int discard(const DiscardArgs& args, Context& context);
+int rollback(const RollbackArgs& args, Context& context);
+int gc(const GcArgs& args, Context& context);
+int init(const InitArgs& args, Context& context);
+int explain(const ExplainArgs& args, Context& context);
+int doctor(const DoctorArgs& args, Context& context);
+
+// Exit status of a verb that failed with `error`: 2 for wrong use, else 1.
+int fail(const Error& error);
+
+}  // namespace paddock::cmd

@@ -1,0 +1,176 @@
+// Engine::run: one command, one sandbox, from the request to the report. Reads top down.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "engine/agent_link.h"
+#include "engine/denials.h"
+#include "engine/engine.h"
+#include "engine/outcome_of.h"
+#include "engine/relay.h"
+#include "engine/run_plan.h"
+#include "engine/sandbox_record.h"
+#include "model/json.h"
+#include "policy/level_choice.h"
+#include "sys/clock.h"
+#include "sys/pid.h"
+#include "wire/build_id.h"
+
+namespace paddock::engine {
+namespace {
+
+using isolation::Backend;
+using isolation::Sandbox;
+using model::Control;
+using model::Decision;
+
+// For set-up: a loaded machine is slow, an agent that says nothing this long is dead.
+constexpr int kHandshakeMs = 30'000;
+// The agent's deadline behind the command's own timer.
+constexpr uint64_t kDeadlineSlackMs = 10'000;
+
+Status check_hello(const wire::ToHost& message) {
+  if (!message.has_hello()) return Error(Code::data_corrupt, "the agent did not introduce itself");
+  if (message.hello().protocol() == wire::kProtocolVersion &&
+      message.hello().build_id() == wire::build_id()) {
+    return {};
+  }
+  return Error(Code::failed_precondition, "paddock-agent is of another build than paddock")
+      .set_remedy("install both from one build");
+}
+
+// Introductions, confinement, and the agent's own report of what holds. Nothing of the caller's has
+// run when this returns.
+Status set_up_agent(const Sandbox& sandbox, AgentLink& link, uint64_t timeout_ms) {
+  wire::ToAgent message;
+  *message.mutable_setup() = sandbox.setup();
+  message.mutable_setup()->set_build_id(std::string(wire::build_id()));
+  message.mutable_setup()->set_denial_limit(kMaxDenials);
+  message.mutable_setup()->set_bound(true);
+  if (timeout_ms != 0) message.mutable_setup()->set_deadline_ms(timeout_ms + kDeadlineSlackMs);
+  wire::ToHost hello = PD_TRY(link.next_message(kHandshakeMs));
+  PD_TRY(check_hello(hello));
+  wire::ToHost answer = PD_TRY(link.call(std::move(message), kHandshakeMs));
+  if (!answer.has_evidence()) return Error(Code::data_corrupt, "the agent reported no evidence");
+  auto mismatches = sandbox.check(answer.evidence());
+  if (mismatches.empty()) return {};
+  for (std::string& mismatch : mismatches) mismatch = printable(mismatch);
+  return Error(Code::failed_precondition,
+               "inside, the isolation is not what was decided: " + join(mismatches, "; "))
+      .set_remedy("the sandbox was destroyed; `paddock doctor` shows what this host gives");
+}
+
+wire::Start start_message(const RunRequest& request, const RunPlan& plan, const Sandbox& sandbox) {
+  wire::Start start;
+  for (const std::string& argument : request.argv) start.add_argv(argument);
+  for (const std::string& variable : plan.environment.variables) start.add_environment(variable);
+  start.set_directory(plan.directory.str());
+  start.set_timeout_ms(request.policy.settings.limits.timeout_seconds * 1000);
+  start.set_output_limit(request.policy.settings.limits.output_bytes);
+  sandbox.confine(start);
+  return start;
+}
+
+// The disk limit of a view: its upper lies in PADDOCK_HOME, where no quota of the kernel's holds
+// it.
+std::function<std::optional<std::string>()> disk_watch(view::OpenView* view, uint64_t limit) {
+  if (view == nullptr || limit == 0) return {};
+  return [view, limit]() -> std::optional<std::string> {
+    if (view->upper_bytes() <= limit) return std::nullopt;
+    return fmt::format("wrote more than {} to the workspace (limits.disk)", format_bytes(limit));
+  };
+}
+
+Result<RelayResult> run_command(const RunRequest& request, RunPlan& plan, Sandbox& sandbox,
+                                AgentLink& link, Denials& denials) {
+  const model::Limits& limits = request.policy.settings.limits;
+  RelayOptions options;
+  options.stdio = request.stdio;
+  options.timeout_ms = limits.timeout_seconds * 1000;
+  options.watch = disk_watch(plan.view.get(), limits.disk_bytes);
+  Relay relay(sandbox, link, denials, std::move(options));
+  return relay.run(start_message(request, plan, sandbox));
+}
+
+// Ends the view's step. When nothing of the view changed, none is left.
+Status finish_view(RunPlan& plan, view::Step& step, model::RunReport& report) {
+  if (!plan.view) return {};
+  step.ended_ms = sys::wall_clock_ms();
+  step.outcome_json = model::encode(report.outcome);
+  auto changes = PD_TRY_CTX("keeping the view", plan.view->finish(step));
+  if (changes) {
+    report.view = plan.view->id();
+    report.changes = *changes;
+  }
+  return {};
+}
+
+// Everything between the plan and the report. The view is still open when it returns.
+Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, Backend& backend,
+                                     SandboxRecord& record, view::Step& step,
+                                     const std::function<void(const Decision&)>& decided) {
+  const model::Limits& limits = request.policy.settings.limits;
+  int64_t started_us = sys::monotonic_us();
+  std::unique_ptr<Sandbox> sandbox = PD_TRY(backend.start(plan.sandbox));
+  PD_TRY(record.started(sys::pid_of(sandbox->agent())));
+  AgentLink link(sandbox->stream());
+  PD_TRY(set_up_agent(*sandbox, link, limits.timeout_seconds * 1000));
+  for (const Control& control : sandbox->controls()) plan.decision.controls.push_back(control);
+  decided(plan.decision);
+  if (plan.view) {
+    step.decision_json = model::encode(plan.decision);
+    PD_TRY_CTX("keeping the view", plan.view->begin(step));
+  }
+
+  Denials denials;
+  RelayResult result = PD_TRY(run_command(request, plan, *sandbox, link, denials));
+  model::RunReport report;
+  report.outcome =
+      outcome_of(result, *sandbox, limits, static_cast<uint64_t>(sys::monotonic_us() - started_us));
+  for (model::Denial& denial : sandbox->limits_hit()) denials.add(std::move(denial));
+  report.outcome.denials_dropped = denials.dropped();
+  report.outcome.denials = denials.take_records();
+  report.decision = std::move(plan.decision);
+  Status destroyed = sandbox->destroy();
+  if (!destroyed.ok()) record.abandon();
+  PD_TRY_CTX("removing the sandbox", std::move(destroyed));
+  return report;
+}
+
+}  // namespace
+
+Result<model::RunReport> Engine::run(const RunRequest& request,
+                                     const std::function<void(const Decision&)>& decided) {
+  policy::LevelChoice choice = PD_TRY(policy::resolve_level(request.policy.settings));
+  std::unique_ptr<Backend> backend = PD_TRY(parts_.make_backend(choice.level));
+  Decision level;
+  level.level = choice.level;
+  level.trust = request.policy.settings.trust;
+  level.accepted_by = choice.accepted_by;
+
+  RunPlan plan = PD_TRY(make_run_plan(request, parts_, level));
+  SandboxRecord record =
+      PD_TRY(SandboxRecord::create(parts_.home, parts_.database, choice.level,
+                                   plan.view ? std::optional(plan.view->id()) : std::nullopt));
+  plan.sandbox.id = record.id();
+  plan.sandbox.state_dir = record.directory();
+
+  view::Step step;
+  step.argv = request.argv;
+  step.started_ms = sys::wall_clock_ms();
+  auto ran = run_planned(request, plan, *backend, record, step, decided);
+  model::RunReport report;
+  if (ran.ok()) {
+    report = std::move(ran).value();
+  } else {
+    report.outcome.reason = ran.error().describe();  // the ending is `setup_failed` already
+  }
+  Status finished = finish_view(plan, step, report);
+  if (!ran.ok()) return std::move(ran).error();
+  PD_TRY(std::move(finished));
+  return report;
+}
+
+}  // namespace paddock::engine
