@@ -22,8 +22,6 @@ struct CommandOutcome {
   if (!::paddock::isolation::testing::has_user_namespaces()) {        \
     GTEST_SKIP() << "needs userns: the host forbids user namespaces"; \
   }
-#define PD_NEED_ROOT() \
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root: the suite runs as an ordinary user"
 
 bool has_user_namespaces();
 

@@ -49,8 +49,9 @@ class Child {
   }
 
  private:
-  // The parent's end of the socket closes when it dies.
+  // The parent's end of the socket closes when it dies, once our copy of it is closed.
   bool wait_for_go() {
+    for (int fd : plan_.parents_ends) ::close(fd);
     char go = 0;
     ssize_t n = -1;
     do {

@@ -28,6 +28,8 @@ inline constexpr int kMaxAgentFds = 8;
 // memory.
 struct ChildPlan {
   const MountProgram* mounts = nullptr;
+  std::vector<int>
+      parents_ends;            // of sockets to us: to be closed, or we would not see the parent die
   int control = -1;            // SOCK_SEQPACKET: one byte in means go; a ChildFailure goes out
   std::vector<int> agent_fds;  // the stream first, then what is only held (locks)
   Source agent;                // static program

@@ -105,6 +105,7 @@ class Launch {
     char option[] = "--stream-fd";
     ChildPlan child;
     child.mounts = &mounts_;
+    child.parents_ends = {stream.first.get(), control.first.get()};
     child.control = control.second.get();
     child.agent_fds = {stream.second.get()};
     child.agent = {plan_.agent_program.str(), agent_mount_.get()};
