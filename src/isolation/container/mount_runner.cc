@@ -209,9 +209,18 @@ class Runner {
   }
 
   int operator()(const step::EnterRoot&) {
-    // pivot_root(2), "pivot_root(".", ".")": the old root ends up over the new one, and goes.
+    // pivot_root(2), "pivot_root(".", ".")": the old root ends up over the new one. On top of the old
+    // root lies the scratch file system, so two unmounts: the first takes the upper one.
+    int old_root = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (old_root < 0) return -1;
     if (::fchdir(root_) != 0 || sys::raw_pivot_root(".", ".") != 0) return -1;
-    if (::umount2(".", MNT_DETACH) != 0) return -1;
+    if (::fchdir(old_root) != 0) return -1;
+    if (::umount2(".", MNT_DETACH) != 0 || ::umount2(".", MNT_DETACH) != 0) return -1;
+    ::close(old_root);
+    if (!is_top_of_everything()) {
+      errno = EXDEV;
+      return -1;
+    }
     return ::chdir("/");
   }
 
@@ -220,6 +229,13 @@ class Runner {
     int mount = ::open_tree(dir, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | recursive);
     if (mount < 0) return -1;
     return sys::raw_set_mount_attributes(mount, attributes, recursive) == 0 ? mount : -1;
+  }
+
+  // Were anything of the host left above the root, `/..` would lead to it.
+  static bool is_top_of_everything() {
+    struct stat root {}, above {};
+    return ::stat("/", &root) == 0 && ::stat("/..", &above) == 0 && root.st_dev == above.st_dev &&
+           root.st_ino == above.st_ino;
   }
 
   int become_root(int mount) {
