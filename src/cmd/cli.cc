@@ -187,7 +187,7 @@ void set_rest(Invocation& chosen, std::vector<std::string> rest) {
 std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   Invocation chosen;
   CLI::App app(kDescription, "paddock");
-  app.set_version_flag("--version", PADDOCK_VERSION);
+  app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
   for (auto* add : {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback,
                     add_gc, add_init, add_policy, add_doctor}) {

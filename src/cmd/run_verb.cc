@@ -1,4 +1,5 @@
 // run: one command in a sandbox.
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -89,10 +90,17 @@ model::RunReport report_of(const Error& error) {
   return report;
 }
 
-Status write_outcome(const RunArgs& args, const model::RunReport& report) {
-  if (args.outcome_file.empty()) return {};
-  return sys::replace_file(args.outcome_file, model::pretty(report), 0644)
-      .with_context("writing the outcome");
+// Opened before anything runs: a place that cannot be written is refused while nothing has
+// happened.
+Result<sys::FileFd> open_outcome(const std::string& path) {
+  if (path.empty()) return sys::FileFd();
+  auto file = sys::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  return std::move(file).with_context("writing the outcome");
+}
+
+Status write_outcome(const sys::FileFd& file, const model::RunReport& report) {
+  if (!file.is_open()) return {};
+  return sys::write_all(file, model::pretty(report)).with_context("writing the outcome");
 }
 
 Result<model::RunReport> run_in_sandbox(const RunArgs& args, Context& context) {
@@ -111,8 +119,13 @@ int run(const RunArgs& args, Context& context) {
                   .set_remedy("paddock run [OPTIONS] -- COMMAND [ARGUMENT…]"));
     return kPaddockCouldNot;
   }
+  auto outcome_file = open_outcome(args.outcome_file);
+  if (!outcome_file.ok()) {
+    say_error(outcome_file.error());
+    return kPaddockCouldNot;
+  }
   auto report = run_in_sandbox(args, context);
-  Status written = write_outcome(args, report.ok() ? *report : report_of(report.error()));
+  Status written = write_outcome(*outcome_file, report.ok() ? *report : report_of(report.error()));
   // An error is said even with -q: without it the status alone would be taken for the command's.
   if (!report.ok()) say_error(report.error());
   if (!written.ok()) say_error(written.error());

@@ -25,7 +25,8 @@ std::string memory_reason(const model::Limits& limits) {
                      format_bytes(limits.memory_bytes));
 }
 
-void from_ended(Outcome& outcome, const wire::Ended& ended, bool oom, const model::Limits& limits) {
+void from_ended(Outcome& outcome, const wire::Ended& ended, const std::string& command, bool oom,
+                const model::Limits& limits) {
   outcome.core_dumped = ended.core_dumped();
   switch (ended.how()) {
     case wire::Ended::SIGNALLED:
@@ -46,11 +47,11 @@ void from_ended(Outcome& outcome, const wire::Ended& ended, bool oom, const mode
           fmt::format("wrote more than {} (limits.output)", format_bytes(limits.output_bytes)));
       return;
     case wire::Ended::NOT_FOUND:
-      set(outcome, Ending::exited, 127, "command not found");
+      set(outcome, Ending::exited, 127, printable(command) + ": command not found");
       return;
     case wire::Ended::NOT_EXECUTABLE:
       set(outcome, Ending::exited, 126,
-          fmt::format("cannot execute: {}", strerrordesc_np(ended.code())));
+          fmt::format("{}: cannot execute: {}", printable(command), strerrordesc_np(ended.code())));
       return;
     default:
       set(outcome, Ending::exited, ended.code() & 0xff, "");
@@ -67,12 +68,13 @@ Outcome outcome_of(const RelayResult& result, isolation::Sandbox& sandbox,
   Outcome outcome;
   bool oom = sandbox.oom_killed();
   if (result.ended) {
-    from_ended(outcome, *result.ended, oom, limits);
+    from_ended(outcome, *result.ended, result.command, oom, limits);
   } else if (result.timed_out) {
     set(outcome, Ending::timed_out, 0, fmt::format("timeout after {} s", limits.timeout_seconds));
   } else if (!result.killed_because.empty()) {
     bool limit = result.killed_because.find("limits.") != std::string::npos;
-    set(outcome, limit ? Ending::violated : Ending::killed, 0, result.killed_because);
+    set(outcome, limit ? Ending::violated : Ending::killed, result.killed_by_signal,
+        result.killed_because);
   } else if (oom) {
     set(outcome, Ending::oom_killed, 0, memory_reason(limits));
   } else {

@@ -50,6 +50,7 @@ bool Relay::finished() const {
 }
 
 Status Relay::start(wire::Start& command) {
+  if (command.argv_size() > 0) result_.command = command.argv(0);
   command.set_command(kCommand);
   command.set_stdin_stream(kStdinStream);
   command.set_stdout_stream(kStdoutStream);
@@ -174,6 +175,7 @@ void Relay::take_signals() {
     } else {
       // The first one is the command's to handle; who sends another wants it over.
       if (++signals_seen_ > 1 || *signal == SIGHUP) {
+        result_.killed_by_signal = *signal;
         end_sandbox("signal " + std::to_string(*signal) + " to paddock");
         return;
       }

@@ -26,8 +26,10 @@ inline constexpr wire::StreamId kStdoutStream = 2;
 inline constexpr wire::StreamId kStderrStream = 3;
 
 struct RelayResult {
+  std::string command;               // argv[0], for messages
   std::optional<wire::Ended> ended;  // nullopt: the sandbox went away first
   std::string killed_because;        // why we ended it, empty: we did not
+  int killed_by_signal = 0;          // of ours, when that was why
   bool timed_out = false;            // our own backstop behind the agent's timer
   uint64_t stdout_bytes = 0;
   uint64_t stderr_bytes = 0;

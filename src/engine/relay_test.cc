@@ -178,6 +178,7 @@ TEST_F(RelayTest, ASignalReachesTheCommandAndASecondOneEndsIt) {
   });
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->killed_because, "signal 15 to paddock");
+  EXPECT_EQ(model::exit_status(outcome_of(*result, *sandbox_, {}, 1)), 128 + SIGTERM);
   EXPECT_TRUE(sandbox_->destroyed);
 }
 

@@ -31,8 +31,8 @@ struct Usage {
 // The first writer of `ending` wins; the rest is filled as it becomes known.
 struct Outcome {
   Ending ending = Ending::setup_failed;
-  int code = 0;          // exit status when exited, signal number when signalled
-  std::string reason;    // why, for every ending but a plain exit
+  int code = 0;        // exit status; signal number when signalled, or when killed by one of ours
+  std::string reason;  // why, for every ending but a plain exit
   bool core_dumped = false;
   Usage usage;
   std::vector<Denial> denials;
