@@ -24,6 +24,41 @@ TEST_F(ContainerFiles, TheRootHoldsWhatThePlanNamesAndNothingElseOfTheHost) {
   EXPECT_NE(run(*sandbox, "touch /x").status, 0) << "the skeleton is read-only";
 }
 
+// `/..` is `/`, by number and by what is in it.
+constexpr const char* kCompareRoots =
+    "test \"$(stat -L -c %d:%i / /.. /../.. /proc/self/root /proc/self/root/.. | sort -u | wc "
+    "-l)\" = 1 "
+    "&& test \"$(ls -A /..)\" = \"$(ls -A /)\" && cd / && cd .. && test \"$(ls -A)\" = \"$(ls -A "
+    "/)\" "
+    "&& ! ls -d /../root /../boot /../srv >/dev/null 2>&1 && echo same";
+
+TEST_F(ContainerFiles, NothingOfTheHostLiesAboveTheRoot) {
+  SandboxPlan skeleton = host_plan();
+  SandboxPlan overlay = host_plan();
+  ASSERT_TRUE(sys::make_dir(directory() + "/empty", 0755).ok());
+  overlay.files.overlays.push_back(
+      {model::GuestPath("/"), {model::HostPath(directory() + "/empty")}, std::nullopt});
+  for (const SandboxPlan& plan : {skeleton, overlay}) {
+    auto sandbox = must_start(plan);
+    ASSERT_NE(sandbox, nullptr);
+    EXPECT_EQ(run(*sandbox, kCompareRoots).output, "same");
+  }
+}
+
+TEST_F(ContainerFiles, OnlyWhatThePlanNamesIsMounted) {
+  SandboxPlan plan = host_plan();
+  add_workspace(plan, "/w");
+  auto sandbox = must_start(plan);
+  ASSERT_NE(sandbox, nullptr);
+  std::string devices =
+      "/dev/full /dev/mqueue /dev/null /dev/pts /dev/random /dev/shm /dev/tty "
+      "/dev/urandom /dev/zero";
+  EXPECT_EQ(output_of(*sandbox,
+                      "echo $(cut -d' ' -f5 /proc/self/mountinfo | sort | grep -v '^/proc/.' | "
+                      "grep -v '^/sys/.')"),
+            "/ " + devices + " /etc /home/user /proc /run /sys /tmp /usr /var/tmp /w");
+}
+
 TEST_F(ContainerFiles, DevicesTerminalsAndSharedMemoryWork) {
   auto sandbox = must_start(host_plan());
   ASSERT_NE(sandbox, nullptr);

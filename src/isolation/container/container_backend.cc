@@ -16,7 +16,7 @@ class ContainerBackend : public Backend {
  public:
   model::Level level() const override { return model::Level::container; }
 
-  std::vector<Probe> probe() override { return probe_host(facts_); }
+  std::vector<Probe> probe() override { return probe_host(*this, facts_); }
 
   std::vector<model::Control> decide(const SandboxPlan& plan) override {
     return decide_controls(plan, facts_);

@@ -145,8 +145,7 @@ std::vector<Control> decide_controls(const SandboxPlan& plan, const HostFacts& f
       disk_control(plan),
       enforced("limits.shm", format_bytes(shm_bytes(plan.limits)) + " of /dev/shm, by its size"),
       enforced("limits.open_files",
-               fmt::format("{} for each process (RLIMIT_NOFILE)",
-                           allowed_open_files(plan.limits))),
+               fmt::format("{} for each process (RLIMIT_NOFILE)", allowed_open_files(plan.limits))),
   };
   if (!plan.denied_paths.empty()) controls.push_back(deny_control(plan));
   return controls;

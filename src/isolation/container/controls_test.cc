@@ -104,7 +104,7 @@ TEST(Confinement, ResourceLimitsStandInOnlyWhereNoCgroupCounts) {
   EXPECT_EQ(with.count(RLIMIT_NPROC) + with.count(RLIMIT_DATA), 0u);
   EXPECT_EQ(without.at(RLIMIT_NPROC), plan().limits.pids);
   EXPECT_EQ(without.at(RLIMIT_DATA), plan().limits.memory_bytes);
-  EXPECT_EQ(with.at(RLIMIT_NOFILE), plan().limits.open_files);
+  EXPECT_EQ(with.at(RLIMIT_NOFILE), allowed_open_files(plan().limits));
   EXPECT_EQ(with.at(RLIMIT_FSIZE), plan().limits.disk_bytes);
 }
 
@@ -125,6 +125,17 @@ TEST(Confinement, LandlockAllowsWritesWhereThePlanDoes) {
     EXPECT_EQ(writable.count(path), 1u) << path;
   }
   EXPECT_EQ(writable.count("/ro") + writable.count("/sys") + writable.count("/usr"), 0u);
+}
+
+TEST(Confinement, NoMoreFilesAreOfferedThanTheCallerMayHave) {
+  struct rlimit ours {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &ours), 0);
+  model::Limits limits;
+  limits.open_files = 16;
+  EXPECT_EQ(allowed_open_files(limits), 16u);
+  limits.open_files = ours.rlim_max;
+  if (ours.rlim_max != RLIM_INFINITY) ++limits.open_files;
+  EXPECT_EQ(allowed_open_files(limits), ours.rlim_max);
 }
 
 TEST(Confinement, AFractionOfAProcessorTakesAWholeOne) {

@@ -33,6 +33,7 @@ class Comparison {
     check_seccomp();
     check_capabilities();
     check_identity();
+    check_groups();
     check_namespaces();
     if (!seen_.network_table()) {
       note("the network table is not in place: " + printable(seen_.network_error()));
@@ -76,6 +77,13 @@ class Comparison {
     if (seen_.uid() != expected_.uid || seen_.gid() != expected_.gid) {
       note(fmt::format("commands run as {}:{}, not {}:{}", seen_.uid(), seen_.gid(), expected_.uid,
                        expected_.gid));
+    }
+  }
+
+  // A user's groups cannot be dropped by that user; the decision says so.
+  void check_groups() {
+    if (expected_.groups == Expectation::Groups::none && seen_.groups_size() != 0) {
+      note(fmt::format("commands are in {} supplementary groups", seen_.groups_size()));
     }
   }
 

@@ -15,6 +15,7 @@ struct Expectation {
   std::string gid_map;
   uint32_t uid = 0;
   uint32_t gid = 0;
+  enum class Groups { none, callers } groups = Groups::none;  // supplementary
   std::map<std::string, uint64_t> host_namespaces;  // name → inode, which must all differ inside
   int landlock_abi = 0;
 };

@@ -55,6 +55,7 @@ TEST(EvidenceCheck, EveryMissingControlIsAMismatch) {
       {"host groups", [](auto& e) { e.set_gid_map("0 0 4294967295"); }},
       {"another user", [](auto& e) { e.set_uid(1); }},
       {"another group", [](auto& e) { e.set_gid(1); }},
+      {"a group of the host", [](auto& e) { e.add_groups(65534); }},
       {"the host's network", [](auto& e) { (*e.mutable_namespaces())["net"] = 100; }},
       {"an unreported namespace", [](auto& e) { e.mutable_namespaces()->erase("mnt"); }},
       {"an empty namespace", [](auto& e) { (*e.mutable_namespaces())["pid"] = 0; }},
@@ -66,6 +67,14 @@ TEST(EvidenceCheck, EveryMissingControlIsAMismatch) {
     lie.tell(seen);
     EXPECT_EQ(compare(expectation(), seen).size(), 1u) << lie.what;
   }
+}
+
+TEST(EvidenceCheck, AUsersOwnGroupsAreExpectedOfAUser) {
+  Expectation expected = expectation();
+  expected.groups = Expectation::Groups::callers;
+  wire::Evidence seen = evidence();
+  seen.add_groups(65534);
+  EXPECT_TRUE(compare(expected, seen).empty());
 }
 
 TEST(EvidenceCheck, ANamespaceThatTheHostDoesNotTellIsNotTakenForDifferent) {

@@ -209,8 +209,8 @@ class Runner {
   }
 
   int operator()(const step::EnterRoot&) {
-    // pivot_root(2), "pivot_root(".", ".")": the old root ends up over the new one. On top of the old
-    // root lies the scratch file system, so two unmounts: the first takes the upper one.
+    // pivot_root(2), "pivot_root(".", ".")": the old root ends up over the new one. On top of the
+    // old root lies the scratch file system, so two unmounts: the first takes the upper one.
     int old_root = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (old_root < 0) return -1;
     if (::fchdir(root_) != 0 || sys::raw_pivot_root(".", ".") != 0) return -1;
@@ -233,7 +233,8 @@ class Runner {
 
   // Were anything of the host left above the root, `/..` would lead to it.
   static bool is_top_of_everything() {
-    struct stat root {}, above {};
+    struct stat root {
+    }, above{};
     return ::stat("/", &root) == 0 && ::stat("/..", &above) == 0 && root.st_dev == above.st_dev &&
            root.st_ino == above.st_ino;
   }

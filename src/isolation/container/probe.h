@@ -8,6 +8,9 @@
 
 namespace paddock::isolation::container {
 
-std::vector<Probe> probe_host(const HostFacts& facts);
+// Starts a whole container with the agent beside this program, over a view in a temporary
+// directory, and holds the agent's evidence against the decision; then each control that may be
+// missing without the level being so. Milliseconds; a second where a cgroup is slow.
+std::vector<Probe> probe_host(Backend& backend, const HostFacts& facts);
 
 }  // namespace paddock::isolation::container
