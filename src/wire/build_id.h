@@ -1,4 +1,5 @@
-// Which build host and agent are of. They must be the same: the protocol has no versions to negotiate.
+// Which build host and agent are of. They must be the same: the protocol has no versions to
+// negotiate.
 #pragma once
 
 #include <string_view>

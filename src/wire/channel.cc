@@ -2,6 +2,7 @@
 
 #include <google/protobuf/stubs/logging.h>
 
+#include <array>
 #include <cstdlib>
 #include <utility>
 
@@ -28,6 +29,16 @@ constexpr uint32_t kMaxControl<ToHost> = kMaxControlToHost;
 
 Error violation(const std::string& what) {
   return Error(Code::data_corrupt, "protocol violation: " + what);
+}
+
+// Streams that the other side begins to use with this message.
+std::array<StreamId, 3> streams_named_by(const ToAgent& message) {
+  const Start& start = message.start();  // all zero where it is another message
+  return {start.stdin_stream(), start.stdout_stream(),
+          start.stderr_stream() == start.stdout_stream() ? 0 : start.stderr_stream()};
+}
+std::array<StreamId, 3> streams_named_by(const ToHost&) {
+  return {};
 }
 
 std::string on_stream(StreamId id) {
@@ -95,7 +106,18 @@ Status Channel<In, Out>::take_control(std::string_view payload) {
     return violation("control frame that is no message");
   }
   if (message.body_case() == In::BODY_NOT_SET) return violation("message without a body");
+  PD_TRY(open_named_streams(message));
   events_.push_back(std::move(message));
+  return {};
+}
+
+template <typename In, typename Out>
+Status Channel<In, Out>::open_named_streams(const In& message) {
+  for (StreamId id : streams_named_by(message)) {
+    if (id != 0 && !streams_.try_emplace(id).second) {
+      return violation("a command" + on_stream(id) + ", which is in use");
+    }
+  }
   return {};
 }
 

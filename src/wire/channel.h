@@ -51,8 +51,9 @@ class Channel {
   // invalid_argument: longer than the other side takes (kMaxControl…); nothing is sent.
   Status send(const Outgoing& message);
 
-  // Both sides open a stream before they use it: the host when it names it in Start, before it
-  // sends that, and the agent when it reads it. invalid_argument: 0, or still in use.
+  // The host opens a stream before it sends the Start that names it. The agent's side is open when
+  // it has received that, even if it cannot do what Start asks, and must be closed all the same:
+  // frames of the stream may follow at once. invalid_argument: 0, or still in use.
   Status open_stream(StreamId stream);
   bool is_open(StreamId stream) const;
   // How much may be sent on the stream now; 0: wait for CreditGained, or our direction has ended.
@@ -87,6 +88,7 @@ class Channel {
   Result<size_t> take_frames(std::string_view bytes);
   Status take_frame(const Frame& frame);
   Status take_control(std::string_view payload);
+  Status open_named_streams(const Incoming& message);
   Status take_data(const Frame& frame);
   Status take_end(const Frame& frame);
   Status take_credit(const Frame& frame);

@@ -81,6 +81,28 @@ TEST(Channel, CarriesMessagesBothWays) {
   EXPECT_TRUE(agent.output().empty());
 }
 
+TEST(Channel, StreamsOfAStartAreOpenForTheFramesRightBehindIt) {
+  HostChannel host;
+  AgentChannel agent;
+  ASSERT_TRUE(host.open_stream(3).ok());
+  ToAgent message = start(3);
+  message.mutable_start()->set_stderr_stream(3);  // both outputs on one stream
+  ASSERT_TRUE(host.send(message).ok());
+  host.send_data(3, "at once");
+  host.end_stream(3);
+  carry(host, agent);
+  EXPECT_TRUE(next<ToAgent>(agent).has_value());
+  EXPECT_EQ(next<StreamData>(agent)->bytes, "at once");
+  EXPECT_TRUE(next<StreamEnd>(agent).has_value());
+  EXPECT_EQ(agent.sendable(3), kInitialCredit);
+}
+
+TEST(Channel, StartOnAStreamInUseIsAViolation) {
+  AgentChannel agent;
+  ASSERT_TRUE(agent.receive(control(start(3))).ok());
+  EXPECT_FALSE(agent.receive(control(start(3))).ok());
+}
+
 TEST_F(OneStream, ComesThroughWhereverTheBytesAreSplit) {
   ASSERT_TRUE(agent_.send(hello()).ok());
   agent_.send_data(kId, "caf\xc3\xa9\xe2\x98\x95");

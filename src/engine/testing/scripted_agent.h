@@ -49,15 +49,11 @@ class AgentSide {
     }
   }
 
-  // Waits for Start, opens its streams and answers.
+  // Waits for Start, whose streams are open with it, and answers.
   wire::Start take_start() {
     while (auto event = next()) {
       auto* message = std::get_if<wire::ToAgent>(&*event);
       if (message == nullptr || !message->has_start()) continue;
-      for (uint32_t stream : {message->start().stdin_stream(), message->start().stdout_stream(),
-                              message->start().stderr_stream()}) {
-        if (!channel_.open_stream(stream).ok()) std::abort();
-      }
       wire::Start start = message->start();
       wire::ToHost started;
       started.mutable_started()->set_command(start.command());

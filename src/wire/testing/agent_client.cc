@@ -47,6 +47,7 @@ uint32_t AgentClient::start(Start start) {
   auto open = [&] {
     const StreamId stream = next_stream_++;
     (void)channel_.open_stream(stream).ok();
+    owners_[stream] = id;
     return stream;
   };
   command.input_stream = open();
@@ -87,7 +88,9 @@ void AgentClient::resume(uint32_t id) {
   resumed.unacknowledged.clear();
 }
 
-void AgentClient::reset_output(uint32_t id) { channel_.reset_stream(command(id).output_stream); }
+void AgentClient::reset_output(uint32_t id) {
+  channel_.reset_stream(command(id).output_stream);
+}
 
 Result<ClientCommand> AgentClient::run(std::vector<std::string> argv) {
   return run(start_of(std::move(argv)));
@@ -97,7 +100,11 @@ Result<ClientCommand> AgentClient::run(Start start) {
   const uint32_t id = this->start(std::move(start));
   end_input(id);
   PD_TRY(wait_for(id));
-  return command(id);
+  return take(id);
+}
+
+ClientCommand AgentClient::take(uint32_t id) {
+  return std::move(commands_.extract(id).mapped());
 }
 
 Status AgentClient::wait_for(uint32_t id) {
@@ -173,13 +180,9 @@ Status AgentClient::pump(int timeout_ms) {
 }
 
 ClientCommand* AgentClient::owner_of(StreamId stream) {
-  for (auto& [id, command] : commands_) {
-    if (command.input_stream == stream || command.output_stream == stream ||
-        command.error_stream == stream) {
-      return &command;
-    }
-  }
-  return nullptr;
+  auto owner = owners_.find(stream);
+  auto found = owner == owners_.end() ? commands_.end() : commands_.find(owner->second);
+  return found == commands_.end() ? nullptr : &found->second;
 }
 
 void AgentClient::on_data(const StreamData& data) {
@@ -206,6 +209,7 @@ void AgentClient::on_end(StreamId stream) {
 void AgentClient::release(ClientCommand& command) {
   for (StreamId stream : {command.input_stream, command.output_stream, command.error_stream}) {
     channel_.close_stream(stream);
+    owners_.erase(stream);
   }
 }
 
@@ -239,6 +243,8 @@ Start start_of(std::vector<std::string> argv) {
   return start;
 }
 
-Start shell(std::string script) { return start_of({"/bin/sh", "-c", std::move(script)}); }
+Start shell(std::string script) {
+  return start_of({"/bin/sh", "-c", std::move(script)});
+}
 
 }  // namespace paddock::wire::testing

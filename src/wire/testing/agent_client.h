@@ -1,4 +1,5 @@
-// A simple host for tests: speaks to an agent over any descriptor, one thread, blocking with patience.
+// A simple host for tests: speaks to an agent over any descriptor, one thread, blocking with
+// patience.
 #pragma once
 
 #include <cstdint>
@@ -54,19 +55,21 @@ class AgentClient {
   ClientCommand& command(uint32_t id) { return commands_.at(id); }
   void write_input(uint32_t id, std::string_view bytes);
   void end_input(uint32_t id);
-  void resume(uint32_t id);         // after ClientCommand::paused
-  void reset_output(uint32_t id);   // the host does not want the rest
+  void resume(uint32_t id);        // after ClientCommand::paused
+  void reset_output(uint32_t id);  // the host does not want the rest
   // Starts, ends its input and waits.
   Result<ClientCommand> run(std::vector<std::string> argv);
   Result<ClientCommand> run(Start start);
   Status wait_for(uint32_t id);
+  // Takes out a command that is over.
+  ClientCommand take(uint32_t id);
 
   // Sends a request and waits for what answers it.
   Result<ToHost> request(ToAgent message);
   Status signal(uint32_t id, int number, bool whole_tree);
 
-  // Moves bytes until `done` says so; unavailable when the agent closes the stream first, timed_out when
-  // patience is over.
+  // Moves bytes until `done` says so; unavailable when the agent closes the stream first, timed_out
+  // when patience is over.
   Status wait_until(const std::function<bool()>& done);
   // One round: at most `timeout_ms`.
   Status pump(int timeout_ms);
@@ -93,6 +96,7 @@ class AgentClient {
   std::map<uint64_t, ToHost> answers_;
   std::map<uint64_t, uint32_t> starts_;  // request → command
   std::map<uint32_t, ClientCommand> commands_;
+  std::map<StreamId, uint32_t> owners_;
   std::vector<Denied> denials_;
   uint64_t next_request_ = 1;
   uint32_t next_command_ = 1;
