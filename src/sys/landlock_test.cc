@@ -21,7 +21,7 @@ using testing::TempDir;
 class Landlock : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (landlock_abi() == 0) GTEST_SKIP() << "no Landlock in this kernel";
+    if (landlock_abi() == 0) GTEST_SKIP() << "needs landlock: not in this kernel";
     ASSERT_TRUE(replace_file(dir_.path() + "/open", "x", 0644).ok());
     ASSERT_TRUE(make_dir(dir_.path() + "/shut", 0755).ok());
     ASSERT_TRUE(replace_file(dir_.path() + "/shut/file", "x", 0644).ok());
@@ -60,7 +60,7 @@ TEST_F(Landlock, NeedsNoRuleForAPathThatIsNotThere) {
 }
 
 TEST_F(Landlock, KeepsSignalsAndAbstractSocketsInside) {
-  if (landlock_abi() < 6) GTEST_SKIP() << "Landlock scopes come with kernel 6.12";
+  if (landlock_abi() < 6) GTEST_SKIP() << "needs landlock-scopes: they come with kernel 6.12";
   const pid_t outside = ::getpid();
   const int server = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un name{};

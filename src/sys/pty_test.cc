@@ -12,7 +12,7 @@ namespace {
 class Pty : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!exists("/dev/ptmx")) GTEST_SKIP() << "no /dev/ptmx";
+    if (!exists("/dev/ptmx")) GTEST_SKIP() << "needs ptmx: no /dev/ptmx";
   }
 };
 
