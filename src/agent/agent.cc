@@ -316,6 +316,10 @@ void Agent::on_start(const wire::ToAgent& message) {
   const uint32_t id = message.start().command();
   if (id == 0 || commands_.contains(id)) {
     answer(message.request(), Error(Code::invalid_argument, "the command's number is in use"));
+    for (wire::StreamId stream : {message.start().stdin_stream(), message.start().stdout_stream(),
+                                  message.start().stderr_stream()}) {
+      channel_.close_stream(stream);
+    }
     return;
   }
   const Loop loop{.channel = channel_, .epoll = epoll_, .timers = timers_};
@@ -386,7 +390,12 @@ Command* Agent::find(uint32_t id) {
 void Agent::reap() {
   while (signals_.take()) {
   }
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  while (true) {
+    const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
+    if (pid <= 0) return;
+    for (auto& [id, command] : commands_) {
+      if (command->supervisor() == pid) command->on_supervisor_reaped();
+    }
   }
 }
 
@@ -416,23 +425,28 @@ void Agent::end_commands() {
 // Processes whose supervisor was killed are children of ours, and nobody else's are: kill all below
 // us that has no living supervisor above it, until there is none.
 void Agent::kill_orphans() {
-  const auto processes = list_processes();
   bool found = false;
+  const auto processes = list_processes();
   for (const ProcessInfo& process : processes) {
-    const bool is_supervisor = std::ranges::any_of(
-        commands_, [&](const auto& entry) { return entry.second->supervisor() == process.pid; });
-    if (process.parent != ::getpid() || process.state == 'Z' || is_supervisor) continue;
+    if (process.parent != ::getpid() || process.state == 'Z' || is_supervisor(process.pid))
+      continue;
     found = true;
     for (pid_t pid : descendants_of(process.pid, processes)) ::kill(pid, SIGKILL);
     ::kill(process.pid, SIGKILL);
   }
-  if (found) {
-    timers_.set_in_ms({TimerKind::orphan_round}, kOrphanRoundMs);
-    return;
-  }
   for (auto& [id, command] : commands_) {
-    if (command->is_orphaned()) command->on_orphans_gone();
+    if (!command->is_orphaned()) continue;
+    if (!found && command->are_orphans_adopted()) {
+      command->on_orphans_gone();
+    } else {
+      timers_.set_in_ms({TimerKind::orphan_round}, kOrphanRoundMs);
+    }
   }
+}
+
+bool Agent::is_supervisor(pid_t pid) const {
+  return std::ranges::any_of(commands_,
+                             [&](const auto& entry) { return entry.second->supervisor() == pid; });
 }
 
 // ---- refusals

@@ -60,6 +60,7 @@ class Agent {
   bool pump_commands();
   void end_commands();
   void kill_orphans();
+  bool is_supervisor(pid_t pid) const;
 
   void drain_refusals();
   void drain_packet_log();

@@ -82,28 +82,12 @@ Command::~Command() {
 Result<std::unique_ptr<Command>> Command::start(const wire::ToAgent& message, const Loop& loop,
                                                 uint64_t token_base) {
   std::unique_ptr<Command> command(new Command(message, loop));
-  Status done = command->open_streams();
-  if (done.ok()) done = command->fork_supervisor(message.start());
+  Status done = command->fork_supervisor(message.start());
   if (done.ok()) done = command->watch(token_base);
   if (done.ok()) return command;
   for (wire::StreamId stream : command->streams_) loop.channel.close_stream(stream);
   if (command->supervisor_pid_ > 0) ::kill(command->supervisor_pid_, SIGKILL);
   return std::move(done).error();
-}
-
-// First of all, and all of them: the host has opened its sides and will close them.
-Status Command::open_streams() {
-  Status result;
-  for (int i = 0; i < 3; ++i) {
-    const bool merged = i == 2 && streams_[2] == streams_[1];
-    if (streams_[i] == 0 || merged) continue;
-    Status opened = loop_.channel.open_stream(streams_[i]);
-    if (!opened.ok()) {
-      streams_[i] = 0;  // it is somebody else's
-      result = std::move(opened);
-    }
-  }
-  return result;
 }
 
 Status Command::connect(const wire::Start& start, ChildEnds& ends) {
@@ -279,16 +263,10 @@ void Command::read_reports() {
 
 void Command::on_report(const Report& report) {
   switch (report.kind) {
-    case Report::Kind::started: {
-      started_ = true;
-      wire::ToHost answer;
-      answer.set_request(request_);
-      answer.mutable_started()->set_command(id_);
-      answer.mutable_started()->set_pid(report.pid);
-      (void)loop_.channel.send(answer).ok();
+    case Report::Kind::started:
+      report_started(report.pid);
       if (timeout_ms_ > 0) loop_.timers.set_in_ms({TimerKind::command_timeout, id_}, timeout_ms_);
       return;
-    }
     case Report::Kind::failed:
       on_failure(report);
       return;
@@ -305,22 +283,30 @@ void Command::on_report(const Report& report) {
   }
 }
 
-void Command::on_failure(const Report& report) {
+void Command::report_started(pid_t pid) {
+  started_ = true;
   wire::ToHost answer;
   answer.set_request(request_);
+  answer.mutable_started()->set_command(id_);
+  answer.mutable_started()->set_pid(pid);
+  (void)loop_.channel.send(answer).ok();
+}
+
+void Command::on_failure(const Report& report) {
   main_ended_ = true;
   if (report.step == LaunchStep::exec && report.pid > 0) {
-    answer.mutable_started()->set_command(id_);
-    answer.mutable_started()->set_pid(report.pid);
+    report_started(report.pid);
     ended_.set_how(report.error == ENOENT ? wire::Ended::NOT_FOUND : wire::Ended::NOT_EXECUTABLE);
     ended_.set_code(report.error);
   } else {
     failed_ = true;
+    wire::ToHost answer;
+    answer.set_request(request_);
     const Error error = Error::from_errno(report.error, describe(report.step));
     answer.mutable_failure()->set_message(error.describe());
     answer.mutable_failure()->set_error(report.error);
+    (void)loop_.channel.send(answer).ok();
   }
-  (void)loop_.channel.send(answer).ok();
   on_tree_gone();
 }
 
@@ -360,12 +346,7 @@ void Command::on_supervisor_lost() {
   main_ended_ = true;
   ended_.set_how(killed_for_.value_or(wire::Ended::SIGNALLED));
   ended_.set_code(SIGKILL);
-  if (started_) return;
-  failed_ = true;
-  wire::ToHost answer;
-  answer.set_request(request_);
-  answer.mutable_failure()->set_message("starting the command: its supervisor was killed");
-  (void)loop_.channel.send(answer).ok();
+  if (!started_) report_started(0);  // it may have run before its supervisor could say so
 }
 
 void Command::on_orphans_gone() {

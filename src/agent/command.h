@@ -57,8 +57,11 @@ class Command {
 
   // Moves bytes; returns whether more could be moved at once.
   bool pump(size_t room);
+  void on_supervisor_reaped() { supervisor_reaped_ = true; }
   // Its supervisor died before its tree: somebody inside has killed it. The tree is PID 1's now.
   bool is_orphaned() const { return orphaned_; }
+  // The kernel closes a dying process's descriptors before it gives its children away.
+  bool are_orphans_adopted() const { return supervisor_reaped_; }
   // What was left of an orphaned tree is dead.
   void on_orphans_gone();
   // All but the report is done: Ended may be sent, once.
@@ -69,7 +72,6 @@ class Command {
 
  private:
   Command(const wire::ToAgent& message, const Loop& loop);
-  Status open_streams();
   Status fork_supervisor(const wire::Start& start);
   struct ChildEnds;
   Status connect(const wire::Start& start, ChildEnds& ends);
@@ -77,6 +79,7 @@ class Command {
 
   void read_reports();
   void on_report(const Report& report);
+  void report_started(pid_t pid);
   void on_failure(const Report& report);
   void on_main_ended(const Report& report);
   void on_tree_gone();
@@ -105,6 +108,7 @@ class Command {
   bool tree_gone_ = false;
   bool kept_ = false;  // leftovers live on
   bool orphaned_ = false;
+  bool supervisor_reaped_ = false;
   bool end_sent_ = false;
   bool failed_ = false;  // Failure was sent instead of Started; no Ended follows
   std::optional<wire::Ended::How> killed_for_;

@@ -23,16 +23,19 @@ bool setgroups_is_denied() {
   return text.ok() && text->starts_with("deny");
 }
 
+Status drop_groups() {
+  if (::getgroups(0, nullptr) == 0 || ::setgroups(0, nullptr) == 0) return {};
+  if (errno == EPERM && setgroups_is_denied()) return {};
+  return Error::from_errno(errno, "dropping supplementary groups");
+}
+
+// What is so already needs no capability.
 Status become_user(uid_t uid, gid_t gid) {
-  // A backend may have dropped them already, and CAP_SETGID with them.
-  if (::getgroups(0, nullptr) != 0 && ::setgroups(0, nullptr) != 0 &&
-      !(errno == EPERM && setgroups_is_denied())) {
-    return Error::from_errno(errno, "dropping supplementary groups");
-  }
-  if (::setresgid(gid, gid, gid) != 0) {
+  PD_TRY(drop_groups());
+  if ((::getgid() != gid || ::getegid() != gid) && ::setresgid(gid, gid, gid) != 0) {
     return Error::from_errno(errno, "becoming group " + std::to_string(gid));
   }
-  if (::setresuid(uid, uid, uid) != 0) {
+  if ((::getuid() != uid || ::geteuid() != uid) && ::setresuid(uid, uid, uid) != 0) {
     return Error::from_errno(errno, "becoming user " + std::to_string(uid));
   }
   return {};

@@ -1,0 +1,212 @@
+// What runs inside in the agent's conformance tests: one behaviour per first argument. Static,
+// needs nothing of the root file system.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+void sleep_ms(long ms) {
+  const timespec time{.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1'000'000};
+  ::nanosleep(&time, nullptr);
+}
+
+// Byte `at` of the endless pattern that `fill` writes and `check` expects.
+char pattern(size_t at) {
+  return static_cast<char>((at * 2654435761u) >> 16);
+}
+
+bool write_all(const char* bytes, size_t count) {
+  while (count > 0) {
+    const ssize_t n = ::write(STDOUT_FILENO, bytes, count);
+    if (n <= 0) return false;
+    bytes += n;
+    count -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+int fill(size_t count) {
+  std::vector<char> block(1 << 16);
+  for (size_t at = 0; at < count;) {
+    const size_t now = std::min(block.size(), count - at);
+    for (size_t i = 0; i < now; ++i) block[i] = pattern(at + i);
+    if (!write_all(block.data(), now)) return 1;
+    at += now;
+  }
+  return 0;
+}
+
+// Reads standard input to its end; prints how much of the pattern came.
+int check() {
+  std::vector<char> block(1 << 16);
+  size_t at = 0;
+  while (true) {
+    const ssize_t n = ::read(STDIN_FILENO, block.data(), block.size());
+    if (n <= 0) break;
+    for (ssize_t i = 0; i < n; ++i, ++at) {
+      if (block[static_cast<size_t>(i)] != pattern(at)) {
+        std::printf("wrong at %zu\n", at);
+        return 1;
+      }
+    }
+  }
+  std::printf("%zu\n", at);
+  return 0;
+}
+
+int connect_to(int type, const char* host, const char* port) {
+  sockaddr_storage address{};
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&address);
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address);
+  const auto number = htons(static_cast<uint16_t>(std::atoi(port)));
+  socklen_t size = sizeof *v4;
+  if (::inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+    v4->sin_family = AF_INET;
+    v4->sin_port = number;
+  } else {
+    if (::inet_pton(AF_INET6, host, &v6->sin6_addr) != 1) return 2;
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = number;
+    size = sizeof *v6;
+  }
+  const int fd = ::socket(address.ss_family, type, 0);
+  const auto* to = reinterpret_cast<const sockaddr*>(&address);
+  const bool failed =
+      type == SOCK_STREAM ? ::connect(fd, to, size) != 0 : ::sendto(fd, "x", 1, 0, to, size) != 1;
+  std::printf("%s\n", failed ? std::strerror(errno) : "sent");
+  return failed ? 1 : 0;
+}
+
+// A query for type A by hand: the C library has its own ideas about files in /etc.
+int look_up(const char* name, int type) {
+  std::string query("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00", 12);
+  for (const char* label = name; *label != '\0';) {
+    const size_t length = std::strcspn(label, ".");
+    query += static_cast<char>(length);
+    query.append(label, length);
+    label += length + (label[length] == '.' ? 1 : 0);
+  }
+  query += std::string("\0\0\1\0\1", 5);
+  if (type == SOCK_STREAM) {
+    query.insert(0, std::string{static_cast<char>(query.size() >> 8),
+                                static_cast<char>(query.size() & 0xff)});
+  }
+  sockaddr_in server{};
+  server.sin_family = AF_INET;
+  server.sin_port = htons(53);
+  server.sin_addr.s_addr = htonl(0x7f000035);
+  const int fd = ::socket(AF_INET, type, 0);
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&server), sizeof server) != 0) return 3;
+  if (::send(fd, query.data(), query.size(), 0) < 0) return 4;
+  char answer[600];
+  const ssize_t n = ::recv(fd, answer, sizeof answer, 0);
+  const int at = type == SOCK_STREAM ? 5 : 3;
+  if (n <= at) return 5;
+  std::printf("rcode %d\n", answer[at] & 0xf);
+  return 0;
+}
+
+// Children whose parent is gone at once, so that somebody else must adopt and reap them.
+int orphans(int count) {
+  for (int i = 0; i < count; ++i) {
+    const pid_t child = ::fork();
+    if (child < 0) return 1;
+    if (child == 0) {
+      if (::fork() == 0) ::_exit(0);
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+  }
+  return 0;
+}
+
+// A grandchild in a session of its own, with nobody above it, that writes and stays.
+int escape(const char* text) {
+  if (::fork() == 0) {
+    ::setsid();
+    if (::fork() == 0) {
+      for (int fd = 0; fd < 3; ++fd) ::close(fd);
+      ::signal(SIGTERM, SIG_IGN);
+      ::signal(SIGHUP, SIG_IGN);
+      ::prctl(PR_SET_NAME, text, 0, 0, 0);
+      sleep_ms(1'000'000);
+    }
+    ::_exit(0);
+  }
+  ::wait(nullptr);
+  return 0;
+}
+
+// Writes for as long as it can.
+int chatter(const char* name) {
+  ::prctl(PR_SET_NAME, name, 0, 0, 0);
+  while (write_all("tick\n", 5)) sleep_ms(10);
+  return 1;
+}
+
+int signal_parent(int number) {
+  if (::kill(::getppid(), number) != 0) {
+    std::printf("%s\n", std::strerror(errno));
+    return 1;
+  }
+  sleep_ms(1'000'000);
+  return 0;
+}
+
+int refused_calls(int count) {
+  int error = 0;
+  for (int i = 0; i < count; ++i) {
+    errno = 0;
+    if (::sethostname("x", 1) != 0) error = errno;
+  }
+  std::printf("%d\n", error);
+  return 0;
+}
+
+int echo_with_gap(const std::string& text, size_t at) {
+  write_all(text.data(), at);
+  sleep_ms(20);
+  write_all(text.data() + at, text.size() - at);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> all(argv, argv + argc);
+  auto is = [&](std::string_view name, int arguments) {
+    return argc == 2 + arguments && all[1] == name;
+  };
+  ::setvbuf(stdout, nullptr, _IOLBF, 4096);
+  if (is("exit", 1)) return std::atoi(argv[2]);
+  if (is("fill", 1)) return fill(std::strtoull(argv[2], nullptr, 10));
+  if (is("check", 0)) return check();
+  if (is("tcp", 2)) return connect_to(SOCK_STREAM, argv[2], argv[3]);
+  if (is("udp", 2)) return connect_to(SOCK_DGRAM, argv[2], argv[3]);
+  if (is("lookup", 1)) return look_up(argv[2], SOCK_DGRAM);
+  if (is("lookup-tcp", 1)) return look_up(argv[2], SOCK_STREAM);
+  if (is("orphans", 1)) return orphans(std::atoi(argv[2]));
+  if (is("escape", 1)) return escape(argv[2]);
+  if (is("chatter", 1)) return chatter(argv[2]);
+  if (is("signal-parent", 1)) return signal_parent(std::atoi(argv[2]));
+  if (is("refused-calls", 1)) return refused_calls(std::atoi(argv[2]));
+  if (is("gap", 2)) return echo_with_gap(argv[2], std::strtoull(argv[3], nullptr, 10));
+  std::fprintf(stderr, "agent-guest: no such behaviour\n");
+  return 64;
+}
