@@ -9,9 +9,15 @@
 
 namespace paddock::view {
 
-// Applied and discarded views; then unapplied ones older than rules.keep_seconds; then, oldest
-// first, as many as it takes to come below rules.keep_bytes. Never one that runs. Oldest first.
-std::vector<ViewInfo> choose_garbage(std::vector<ViewInfo> views, const model::ViewRules& rules,
+struct Candidate {
+  ViewInfo info;
+  int64_t used_ms = 0;   // when its last command began, or it was made
+  bool is_done = false;  // nothing would be missed: discarded, or applied and without commits
+};
+
+// Views that are done; then those not used for rules.keep_seconds; then, longest unused first, as
+// many as it takes to come below rules.keep_bytes. Never one that runs. Longest unused first.
+std::vector<ViewInfo> choose_garbage(std::vector<Candidate> views, const model::ViewRules& rules,
                                      int64_t now_ms);
 
 }  // namespace paddock::view

@@ -8,12 +8,15 @@ namespace {
 
 constexpr int64_t kNow = 1'000'000'000;
 
-ViewInfo view(int64_t age_seconds, ViewState state, uint64_t bytes) {
-  ViewInfo info;
-  info.created_ms = kNow - age_seconds * 1000;
-  info.state = state;
-  info.bytes = bytes;
-  return info;
+enum class Work { open, done };
+
+Candidate view(int64_t age_seconds, ViewState state, uint64_t bytes, Work work = Work::open) {
+  Candidate candidate;
+  candidate.used_ms = candidate.info.created_ms = kNow - age_seconds * 1000;
+  candidate.info.state = state;
+  candidate.info.bytes = bytes;
+  candidate.is_done = work == Work::done;
+  return candidate;
 }
 
 std::vector<int64_t> ages(const std::vector<ViewInfo>& views) {
@@ -27,8 +30,9 @@ model::ViewRules rules(uint64_t seconds, uint64_t bytes) {
 }
 
 TEST(Collection, WhatIsDoneGoesAtAnyAge) {
-  EXPECT_THAT(ages(choose_garbage({view(1, ViewState::applied, 1), view(2, ViewState::discarded, 0),
-                                   view(3, ViewState::ready, 1)},
+  EXPECT_THAT(ages(choose_garbage({view(1, ViewState::applied, 1, Work::done),
+                                   view(2, ViewState::discarded, 0, Work::done),
+                                   view(4, ViewState::applied, 1), view(3, ViewState::ready, 1)},
                                   rules(100, 100), kNow)),
               ::testing::ElementsAre(2, 1));
 }
@@ -50,6 +54,12 @@ TEST(Collection, BeyondTheSizeTheOldestGoFirstAndNoMoreThanNeeded) {
 
 TEST(Collection, AViewThatRunsStaysWhateverItsAgeAndSize) {
   EXPECT_TRUE(choose_garbage({view(1000, ViewState::running, 1000)}, rules(1, 1), kNow).empty());
+}
+
+TEST(Collection, AViewThatWasUsedLatelyIsYoung) {
+  Candidate used = view(1000, ViewState::ready, 1);
+  used.used_ms = kNow - 5000;
+  EXPECT_TRUE(choose_garbage({used}, rules(100, 100), kNow).empty());
 }
 
 TEST(Collection, AViewFromTheFutureIsYoung) {

@@ -10,6 +10,7 @@
 #include "sys/fault_point.h"
 #include "sys/files.h"
 #include "sys/xattr.h"
+#include "view/git_index.h"
 #include "view/layer_disk.h"
 
 namespace paddock::view {
@@ -18,6 +19,7 @@ namespace {
 using model::HostPath;
 
 constexpr size_t kHiddenLimit = 256u << 20;
+constexpr size_t kIndexLimit = 512u << 20;
 
 enum class Cover { passes, replaced, gone };
 
@@ -100,6 +102,37 @@ Result<LayerStack> KeptView::stack(size_t tree) const {
   stack.host_exec = record.rules.host_exec;
   stack.opened_ns = oldest_uncaptured_ns();
   return stack;
+}
+
+bool KeptView::only_refreshed_index(const std::vector<std::string>& paths) const {
+  if (paths.empty()) return true;
+  if (record.trees.git_dir.empty()) return false;
+  HostPath host = record.trees.git_dir / "index";
+  // Of the workspace's own tree they are relative, of other trees absolute.
+  for (const std::string& path : paths) {
+    if (path != host.str() && (record.workspace() / path) != host) return false;
+  }
+  for (size_t tree = 0; tree < tree_count(); ++tree) {
+    const HostPath& top = record.trees.hosts[tree];
+    if (!top.contains(host)) continue;
+    std::string relative = host.str().substr(top.str().size() + 1);
+    for (const HostPath& layer : layers(tree)) {
+      auto ours = sys::open_dir(layer.str());
+      if (!ours.ok()) return false;
+      auto view_index = sys::read_file_at(*ours, relative, kIndexLimit);
+      auto host_index = sys::read_file(host.str(), kIndexLimit);
+      bool same = view_index.ok() && host_index.ok() && same_git_index(*view_index, *host_index);
+      if (!same) return false;
+    }
+  }
+  return true;
+}
+
+bool KeptView::has_commits() const {
+  auto repository = git();
+  if (!repository.ok()) return repository.error().code() != Code::not_found;
+  return std::any_of(repository->common_layers.begin(), repository->common_layers.end(),
+                     [](const HostPath& layer) { return sys::exists((layer / "objects").str()); });
 }
 
 Result<GitView> KeptView::git() const {

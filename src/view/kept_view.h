@@ -29,6 +29,11 @@ struct KeptView {
   // is not sealed wrote by now.
   std::vector<model::HostPath> layers(size_t tree) const;
   Result<LayerStack> stack(size_t tree) const;
+  // True when `paths`, of a change set's git_paths, tell of nothing but an index that git
+  // refreshed.
+  bool only_refreshed_index(const std::vector<std::string>& paths) const;
+  // The view made git objects: apply brings none, apply_branch may not have been asked to.
+  bool has_commits() const;
   // not_found: the workspace is no checkout of a repository. unsupported: the view replaced a
   // directory that holds the git directory.
   Result<GitView> git() const;

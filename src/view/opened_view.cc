@@ -60,7 +60,7 @@ class Opened final : public OpenView {
     if (!has_earlier_layers && is_empty(changes)) return remove();
     sys::fault_point("view.finish.row");
     PD_TRY(write_rows());
-    finished_ = true;
+    end();
     return std::optional(count_changes(changes));
   }
 
@@ -74,14 +74,21 @@ class Opened final : public OpenView {
     record().step.undone = false;
   }
 
-  static bool is_empty(const model::ChangeSet& changes) {
-    return changes.changes.empty() && changes.git_paths.empty() && changes.skipped.empty();
+  bool is_empty(const model::ChangeSet& changes) const {
+    return changes.changes.empty() && changes.skipped.empty() &&
+           parts_.view.only_refreshed_index(changes.git_paths);
   }
 
   Result<std::optional<ChangeCounts>> remove() {
     PD_TRY(remove_view(parts_.view.dirs, catalog_, id(), Rows::remove));
-    finished_ = true;
+    end();
     return std::optional<ChangeCounts>();
+  }
+
+  void end() {
+    finished_ = true;
+    parts_.lock.reset();
+    parts_.mask_use.reset();
   }
 
   Status write_rows() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/strings.h"
 #include "sys/clock.h"
 #include "sys/fault_point.h"
 #include "sys/files.h"
@@ -74,6 +75,27 @@ model::Control hide_control(const std::optional<Mask>& mask) {
   return control;
 }
 
+// What else of the host side is not as it looks outside.
+std::vector<model::Control> host_controls(const HostSide& host) {
+  std::vector<model::Control> controls = host.git.controls;
+  if (!host.workspace.links.empty()) {
+    controls.push_back(
+        {"workspace.path", model::ControlState::enforced,
+         fmt::format("the workspace is {}, by its path without links; the links that lead "
+                     "there are shown too",
+                     printable(host.workspace.path.str()))});
+  }
+  uid_t owner = host.workspace.attributes.st_uid;
+  if (::geteuid() != 0 && owner != ::geteuid()) {
+    controls.push_back(
+        {"workspace.owner", model::ControlState::approximated,
+         fmt::format("the workspace belongs to uid {}: its files show as nobody's inside "
+                     "and cannot be changed there; run as their owner or as root",
+                     owner)});
+  }
+  return controls;
+}
+
 Status write_rows(Catalog& catalog, const KeptView& view, const StepRecord& step) {
   sys::fault_point("view.open.row");
   return catalog.database().transaction([&]() -> Status {
@@ -128,7 +150,7 @@ Result<std::unique_ptr<OpenView>> open_step(const HostPath& home, Catalog& catal
       std::move(locked.view), std::move(locked.lock), {}, std::move(trees), {}, {}, {}, 0, 0};
   parts.links = host.workspace.links;
   parts.links.insert(parts.links.end(), host.git.links.begin(), host.git.links.end());
-  parts.controls = host.git.controls;
+  parts.controls = host_controls(host);
   parts.controls.push_back(hide_control(mask));
   if (mask) {
     if (mask->hidden.size() > kMaxReported) mask->hidden.resize(kMaxReported);

@@ -155,10 +155,15 @@ class Store final : public ViewStore {
   }
 
   Result<std::vector<ViewInfo>> collect_garbage(const model::ViewRules& rules) override {
-    std::vector<ViewInfo> infos = PD_TRY(list());
-    for (const ViewInfo& info : infos) PD_TRY(recover(info.workspace));
+    std::vector<Candidate> candidates;
+    auto records = PD_TRY(catalog_.views());
+    for (const ViewRecord& record : records) {
+      PD_TRY(recover(record.workspace()));
+      candidates.push_back(PD_TRY(candidate_of(record.id)));
+    }
     std::vector<ViewInfo> removed;
-    for (const ViewInfo& info : choose_garbage(infos, rules, sys::wall_clock_ms())) {
+    for (const ViewInfo& info :
+         choose_garbage(std::move(candidates), rules, sys::wall_clock_ms())) {
       ViewDirs dirs(home_, info.id);
       auto lock = lock_view(dirs, Patience::none);
       if (!lock.ok() && lock.error().code() == Code::failed_precondition) continue;
@@ -223,6 +228,20 @@ class Store final : public ViewStore {
     if (locked.view.record.state != StoredState::applied) return locked;
     return Error(Code::failed_precondition, fmt::format("view {} was applied", id.str()))
         .set_remedy("start a new view");
+  }
+
+  Result<Candidate> candidate_of(const ViewId& id) {
+    KeptView view = PD_TRY(load_view(home_, catalog_, id));
+    Candidate candidate;
+    candidate.info = PD_TRY(info_of(view.record));
+    candidate.used_ms = view.record.created_ms;
+    for (const StepRecord& step : view.steps) {
+      candidate.used_ms = std::max(candidate.used_ms, step.step.started_ms);
+    }
+    ViewState state = candidate.info.state;
+    candidate.is_done =
+        state == ViewState::discarded || (state == ViewState::applied && !view.has_commits());
+    return candidate;
   }
 
   Result<ViewInfo> info_of(const ViewRecord& record) {

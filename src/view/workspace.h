@@ -95,8 +95,8 @@ class OpenView {
   // kept.
   virtual Status begin(const Step& step) = 0;
   // Called when the sandbox is gone and its overlays with it. Seals the upper, keeps the bases of
-  // what changed and writes the step. When no step of the view changed anything the view is removed
-  // and nullopt comes back.
+  // what changed, writes the step and frees the lock. When no step of the view changed anything the
+  // view is removed and nullopt comes back.
   virtual Result<std::optional<ChangeCounts>> finish(const Step& step) = 0;
 };
 
