@@ -21,8 +21,11 @@ void set(Outcome& outcome, Ending ending, int code, std::string reason) {
 }
 
 std::string memory_reason(const model::Limits& limits) {
-  return fmt::format("out of memory: the sandbox may use {} (limits.memory)",
-                     format_bytes(limits.memory_bytes));
+  return fmt::format("the sandbox may use {} (limits.memory)", format_bytes(limits.memory_bytes));
+}
+
+std::string timeout_reason(const model::Limits& limits) {
+  return fmt::format("after {} s (limits.timeout)", limits.timeout_seconds);
 }
 
 void from_ended(Outcome& outcome, const wire::Ended& ended, const std::string& command, bool oom,
@@ -40,7 +43,7 @@ void from_ended(Outcome& outcome, const wire::Ended& ended, const std::string& c
       }
       return;
     case wire::Ended::TIMED_OUT:
-      set(outcome, Ending::timed_out, 0, fmt::format("timeout after {} s", limits.timeout_seconds));
+      set(outcome, Ending::timed_out, 0, timeout_reason(limits));
       return;
     case wire::Ended::OUTPUT_LIMIT:
       set(outcome, Ending::violated, 0,
@@ -56,7 +59,7 @@ void from_ended(Outcome& outcome, const wire::Ended& ended, const std::string& c
     default:
       set(outcome, Ending::exited, ended.code() & 0xff, "");
       // A shell that lost a child to the killer exits by itself; say what happened all the same.
-      if (oom) outcome.reason = "a process was killed: " + memory_reason(limits);
+      if (oom) outcome.reason = "a process ran out of memory: " + memory_reason(limits);
       return;
   }
 }
@@ -70,7 +73,7 @@ Outcome outcome_of(const RelayResult& result, isolation::Sandbox& sandbox,
   if (result.ended) {
     from_ended(outcome, *result.ended, result.command, oom, limits);
   } else if (result.timed_out) {
-    set(outcome, Ending::timed_out, 0, fmt::format("timeout after {} s", limits.timeout_seconds));
+    set(outcome, Ending::timed_out, 0, timeout_reason(limits));
   } else if (!result.killed_because.empty()) {
     bool limit = result.killed_because.find("limits.") != std::string::npos;
     set(outcome, limit ? Ending::violated : Ending::killed, result.killed_by_signal,
