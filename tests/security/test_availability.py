@@ -121,7 +121,7 @@ def test_a_storm_of_short_runs_leaves_nothing(paddock, base):
     for _ in range(40):
         paddock.run("true").ok()
     assert not leaks.wait_for_none(), leaks.found()
-    assert not list((base / "state" / "sandboxes").glob("*"))
+    assert not list((base / "state" / "sandboxes").glob("[!.]*"))
     left = [p for p in (base / "state").rglob("*") if p.is_file() and "paddock.db" not in p.name]
     assert len(left) <= 10, left
 
@@ -135,7 +135,7 @@ def test_kill_during_creation_leaves_nothing(paddock, base):
         ended(process)
     paddock("ls").ok()
     assert not leaks.wait_for_none(), leaks.found()
-    assert not list((base / "state" / "sandboxes").glob("*"))
+    assert not list((base / "state" / "sandboxes").glob("[!.]*"))
 
 
 def test_a_changed_clock_does_not_move_the_deadline(paddock):

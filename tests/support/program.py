@@ -12,7 +12,7 @@ PADDOCK = TOP / "bin" / "paddock"
 AGENT = TOP / "bin" / "paddock-agent"
 GUESTS = TOP / "guests"
 # Only there so that a hang becomes a failure; nothing measures speed here.
-PATIENCE = 60
+PATIENCE = int(os.environ.get("PADDOCK_TEST_PATIENCE", "60"))
 
 
 @dataclass
