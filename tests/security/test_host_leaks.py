@@ -159,6 +159,34 @@ def test_magic_links_lead_nowhere_else(paddock, base, link):
     assert "PRIVATE KEY" not in done.out and "root:" not in done.out
 
 
+@pytest.mark.parametrize(
+    "up", ["/..", "/../..", "/proc/self/cwd/../../../../../../../..", "/tmp/../.."]
+)
+def test_above_the_root_there_is_nothing(paddock, base, up):
+    """A runtime that leaves the old root mounted over the new one shows the host as `/..`."""
+    server = socket.socket(socket.AF_UNIX)
+    os.chdir(base)
+    server.bind("host.sock")
+    server.listen()
+    os.chdir("/")
+    twin = (
+        outside(GUESTS / "reach", "unix", base / "host.sock", cwd=base)
+        if len(str(base)) < 90
+        else None
+    )
+    done = paddock.sh(
+        f"stat -c %i / {up}; stat {up}/etc/shadow {up}{base} 2>/dev/null; "
+        f"/guests/reach unix {up}{base}/host.sock",
+        "--mount",
+        f"{GUESTS}:/guests:ro",
+    ).ok()
+    server.close()
+    lines = done.out.splitlines()
+    assert lines[0] == lines[1] and len(lines) == 3, done
+    assert lines[2].startswith("ENOENT"), done
+    assert twin is None or twin.stdout.startswith("ok")
+
+
 def test_abstract_sockets_of_the_host_are_not_reachable(paddock, base):
     server = socket.socket(socket.AF_UNIX)
     name = f"paddock-security-{base.name}"
