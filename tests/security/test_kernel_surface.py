@@ -21,7 +21,6 @@ CALLS = [
     "umount2",
     "pivot_root",
     "clone_user",
-    "ptrace",
     "bpf",
     "perf",
     "fsopen",
@@ -35,10 +34,7 @@ CALLS = [
     "request_key",
     "keyctl",
     "userfaultfd",
-    "process_vm_readv",
-    "process_vm_writev",
     "kcmp",
-    "pidfd_getfd",
     "open_by_handle_at",
     "kexec_load",
     "kexec_file_load",
@@ -133,7 +129,6 @@ def test_twin_bare_namespaces_let_the_call_through(unguarded, call):
 @pytest.mark.parametrize(
     "call",
     [
-        "ptrace",
         "unshare_user",
         "bpf",
         "perf",
@@ -142,7 +137,6 @@ def test_twin_bare_namespaces_let_the_call_through(unguarded, call):
         "userfaultfd",
         "setns",
         "mount",
-        "process_vm_readv",
     ],
 )
 def test_a_refused_call_is_reported_with_its_rule_and_process(probe, call):
@@ -219,11 +213,10 @@ def test_a_cgroup_release_agent_cannot_be_written(paddock):
 
 
 def test_no_capability_is_left_in_any_set(paddock):
-    done = paddock.sh(
-        "grep ^Cap /proc/self/status; capsh --print 2>/dev/null | grep -i 'current\\|bounding'"
-    ).out
-    assert done.count("0" * 16) == 5, done
-    assert "cap_" not in done.lower().replace("capsh", "")
+    done = paddock.sh("grep ^Cap /proc/self/status; capsh --print | grep -E '^(Current|Bounding)'")
+    assert done.ok().out.count("0" * 16) == 5, done
+    assert "cap_" not in done.out, done
+    assert "cap_" in bare("capsh", "--print").stdout
 
 
 def test_capabilities_do_not_come_back_through_a_file_or_setuid(paddock):
