@@ -144,7 +144,9 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
 Result<model::RunReport> Engine::run(const RunRequest& request,
                                      const std::function<void(const Decision&)>& decided) {
   policy::LevelChoice choice = PD_TRY(policy::resolve_level(request.policy.settings));
-  std::unique_ptr<Backend> backend = PD_TRY(parts_.make_backend(choice.level));
+  std::unique_ptr<Backend> backend = PD_TRY_CTX(
+      fmt::format("running {} code", name_of(model::kTrustNames, request.policy.settings.trust)),
+      parts_.make_backend(choice.level));
   Decision level;
   level.level = choice.level;
   level.trust = request.policy.settings.trust;
