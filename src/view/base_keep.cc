@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "sys/clock.h"
 #include "sys/digest.h"
 #include "sys/files.h"
 #include "view/change_object.h"
@@ -17,12 +19,19 @@ constexpr uint64_t kMaxHashed = 4ull << 30;  // bytes read for digests, of one s
 constexpr uint64_t kMaxDeletedFile = 1u << 20;
 constexpr uint64_t kMaxHashedOfDeleted = 64u << 20;
 
+// Two ticks at the slowest rate that Linux is built with, 100 Hz.
+constexpr int64_t kTicks = 20'000'000;
+
 }  // namespace
 
 bool same_identity(const Object& a, const Object& b) {
   return a.state.type == b.state.type && a.state.mode == b.state.mode &&
          a.state.size == b.state.size && a.ino == b.ino && a.mtime_ns == b.mtime_ns &&
          a.ctime_ns == b.ctime_ns;
+}
+
+bool may_share_times(const Object& object) {
+  return std::max(object.mtime_ns, object.ctime_ns) > sys::wall_clock_ns() - kTicks;
 }
 
 Status BaseKeeper::keep(const sys::DirFd& root, const std::string& path, KeepBytes bytes,
@@ -43,6 +52,8 @@ Status BaseKeeper::keep(const sys::DirFd& root, const std::string& path, KeepByt
     record.kind = BaseKind::newer;
     record.blob_at.reset();
     record.object.state.digest.clear();
+  } else if (may_share_times(record.object) && !record.object.state.digest.empty()) {
+    record.object.ino = 0;  // never taken for the same by its identity, only by its digest
   }
   return {};
 }

@@ -37,4 +37,8 @@ class BaseKeeper {
 // Same inode, size, times and mode: nothing was written to it in between.
 bool same_identity(const Object& a, const Object& b);
 
+// The object was changed so lately that a later version may carry the same times: file systems
+// stamp with the time of the last tick.
+bool may_share_times(const Object& object);
+
 }  // namespace paddock::view

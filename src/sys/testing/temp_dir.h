@@ -10,7 +10,7 @@ namespace paddock::sys::testing {
 
 class TempDir {
  public:
-  TempDir() : path_("/tmp/paddock-test-XXXXXX") {
+  explicit TempDir(const std::string& parent = "/tmp") : path_(parent + "/paddock-test-XXXXXX") {
     if (::mkdtemp(path_.data()) == nullptr) std::abort();
   }
   ~TempDir() { (void)remove_tree(path_).ok(); }

@@ -14,7 +14,7 @@ namespace paddock::view::testing {
 // Owns the directory that holds host, layers, bases and journal.
 class StackOnDisk {
  public:
-  explicit StackOnDisk(const Tree& host = {}) {
+  explicit StackOnDisk(const Tree& host = {}, const std::string& parent = "/tmp") : tmp_(parent) {
     write_tree(host_dir(), host);
     stack.host = model::HostPath(host_dir());
     stack.bases = model::HostPath(tmp_.path() + "/base");
