@@ -39,7 +39,8 @@ class Apply {
     PD_TRY(check());
     Plan plan = PD_TRY(plan_apply(comparison_, selected_, verdicts_));
     ApplyReport report = make_report();
-    bool writes = options_.writes == Writes::perform && !report.has_conflict;
+    bool writes = options_.writes == Writes::perform && !report.has_conflict &&
+                  !comparison_.deltas.empty();
     if (!writes) return report;
     Result<Completion> completion = write(std::move(plan));
     if (!completion.ok()) {
@@ -104,15 +105,16 @@ class Apply {
     journal.host = stack_.host;
     journal.host_ino = PD_TRY(examine_open(comparison_.stack.host())).ino;
     journal.bases = stack_.bases;
-    if (!plan.ops.empty()) {
-      journal.stage = PD_TRY_CTX("making a staging directory", make_stage());
-      sys::DirFd stage = PD_TRY(sys::open_dir(journal.stage.str()));
-      PD_TRY(Stager(comparison_, verdicts_, stage).run(plan));
-    }
+    journal.stage = PD_TRY(choose_stage());
+    bool in_workspace = journal.stage != dir_.stage();
+    PD_TRY(dir_.write_intent({stack_.bases, in_workspace ? journal.stage : model::HostPath()}));
+    sys::fault_point("apply.intent_written");
+    if (!plan.ops.empty()) PD_TRY(stage(journal.stage, plan));
     journal.rebase = PD_TRY(park_rebase(stack_.bases, comparison_, selected_, verdicts_));
     sys::fault_point("apply.staged");
     if (plan.ops.empty()) {
       PD_TRY(publish_parked(journal.bases, journal.rebase));
+      PD_TRY(dir_.remove_leftovers());
       return Completion();
     }
     journal.ops = std::move(plan.ops);
@@ -128,17 +130,19 @@ class Apply {
   }
 
   // Beside the journal where renames from there reach the host tree, else inside of the tree.
-  Result<model::HostPath> make_stage() const {
+  Result<model::HostPath> choose_stage() const {
     sys::DirFd ours = PD_TRY(sys::open_dir(dir_.path().str()));
-    model::HostPath stage = dir_.stage();
-    if (!PD_TRY(renames_reach(ours, comparison_.stack.host()))) {
-      std::string id = sys::sha256_hex(sys::random_bytes(16)).substr(0, 16);
-      stage = stack_.host / (".paddock-apply-" + id);
-      PD_TRY(dir_.write_intent(stage));
-      sys::fault_point("apply.intent_written");
+    if (PD_TRY(renames_reach(ours, comparison_.stack.host()))) return dir_.stage();
+    std::string id = sys::sha256_hex(sys::random_bytes(16)).substr(0, 16);
+    return stack_.host / (".paddock-apply-" + id);
+  }
+
+  Status stage(const model::HostPath& path, Plan& plan) const {
+    if (::mkdir(path.c_str(), 0700) != 0) {
+      return Error::from_errno(errno, "making directory " + printable(path.str()));
     }
-    if (::mkdir(stage.c_str(), 0700) == 0) return stage;
-    return Error::from_errno(errno, "making directory " + printable(stage.str()));
+    sys::DirFd dir = PD_TRY(sys::open_dir(path.str()));
+    return Stager(comparison_, verdicts_, dir).run(plan);
   }
 
   static Result<bool> renames_reach(const sys::DirFd& from, const sys::DirFd& to) {

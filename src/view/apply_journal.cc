@@ -9,6 +9,7 @@
 #include "sys/fault_point.h"
 #include "sys/files.h"
 #include "sys/path_lock.h"
+#include "view/base_store.h"
 #include "view/byte_codec.h"
 
 namespace paddock::view {
@@ -35,17 +36,25 @@ Result<sys::FileFd> JournalDir::lock() const {
       .set_remedy("wait until it has ended");
 }
 
-Status JournalDir::write_intent(const model::HostPath& stage) const {
-  return sys::replace_file((dir_ / "intent").str(), seal_record(kMagic, stage.str()), 0600);
+Status JournalDir::write_intent(const Intent& intent) const {
+  ByteWriter writer;
+  writer.put_bytes(intent.bases.str());
+  writer.put_bytes(intent.stage.str());
+  return sys::replace_file((dir_ / "intent").str(), seal_record(kMagic, writer.bytes()), 0600);
 }
 
-Result<std::optional<model::HostPath>> JournalDir::read_intent() const {
+Result<std::optional<Intent>> JournalDir::read_intent() const {
   Result<std::string> sealed = sys::read_file((dir_ / "intent").str());
   if (!sealed.ok()) {
-    if (sealed.error().code() == Code::not_found) return std::optional<model::HostPath>();
+    if (sealed.error().code() == Code::not_found) return std::optional<Intent>();
     return std::move(sealed).error();
   }
-  return std::optional(model::HostPath(PD_TRY(open_record(kMagic, *sealed))));
+  std::string bytes = PD_TRY(open_record(kMagic, *sealed));
+  ByteReader reader(bytes);
+  Intent intent;
+  intent.bases = model::HostPath(PD_TRY(reader.get_bytes()));
+  intent.stage = model::HostPath(PD_TRY(reader.get_bytes()));
+  return std::optional(std::move(intent));
 }
 
 Status JournalDir::commit(const Journal& journal) const {
@@ -78,8 +87,9 @@ Status JournalDir::remove_journal() const {
 }
 
 Status JournalDir::remove_leftovers() const {
-  if (std::optional<model::HostPath> elsewhere = PD_TRY(read_intent())) {
-    PD_TRY(sys::remove_tree(elsewhere->str()));
+  if (std::optional<Intent> intent = PD_TRY(read_intent())) {
+    PD_TRY(remove_unpublished(intent->bases));
+    if (!intent->stage.empty()) PD_TRY(sys::remove_tree(intent->stage.str()));
     sys::fault_point("apply.stage_removed");
   }
   sys::DirFd dir = PD_TRY(sys::open_dir(dir_.str()));

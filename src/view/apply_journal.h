@@ -1,6 +1,6 @@
 // What an apply leaves on disk for whoever comes after it, in one directory per workspace:
 //   lock      held by the process that applies or recovers
-//   intent    where the staging directory is, when it had to be put into the workspace
+//   intent    where this apply makes things outside of here, written before it does
 //   stage/    the staging directory, when this directory is on the workspace's file system
 //   merge/    scratch of text merges
 //   journal   the ops; it being there is the commit point
@@ -18,6 +18,11 @@
 
 namespace paddock::view {
 
+struct Intent {
+  model::HostPath bases;  // where new bases are parked
+  model::HostPath stage;  // the staging directory, when it has to be in the workspace; else empty
+};
+
 std::string encode_journal(const Journal& journal);
 Result<Journal> decode_journal(const std::string& sealed);
 
@@ -33,8 +38,7 @@ class JournalDir {
   // Makes the directory and takes its lock; failed_precondition when another process has it.
   Result<sys::FileFd> lock() const;
 
-  Status write_intent(const model::HostPath& stage) const;
-  Result<std::optional<model::HostPath>> read_intent() const;
+  Status write_intent(const Intent& intent) const;
 
   Status commit(const Journal& journal) const;
   // nullopt: nothing was committed. data_corrupt: somebody wrote to it.
@@ -50,6 +54,7 @@ class JournalDir {
 
  private:
   Status sync() const;
+  Result<std::optional<Intent>> read_intent() const;
 
   model::HostPath dir_;
 };

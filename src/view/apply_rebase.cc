@@ -1,6 +1,7 @@
 #include "view/apply_rebase.h"
 
 #include "sys/files.h"
+#include "view/base_keep.h"
 #include "view/base_store.h"
 
 namespace paddock::view {
@@ -11,13 +12,14 @@ constexpr uint64_t kMaxStored = 128u << 20;
 
 class Rebase {
  public:
-  Rebase(Comparison& comparison, BaseWriter& writer) : comparison_(comparison), writer_(writer) {}
+  Rebase(Comparison& comparison, BaseWriter& writer, KeepBytes keep)
+      : comparison_(comparison), writer_(writer), keep_(keep) {}
 
   Status add(Delta& delta) {
     BaseRecord record;
     if (delta.after.is(model::FileType::regular)) {
       PD_TRY(comparison_.digest_after(delta));
-      PD_TRY(keep_bytes(delta, record));
+      if (keep_ == KeepBytes::yes) PD_TRY(keep_bytes(delta, record));
     }
     record.object.state = delta.after.state;  // no inode: only the digest tells
     writer_.add(delta.path, record);
@@ -38,6 +40,7 @@ class Rebase {
 
   Comparison& comparison_;
   BaseWriter& writer_;
+  KeepBytes keep_;
   uint64_t stored_ = 0;
 };
 
@@ -52,9 +55,10 @@ Result<std::string> park_rebase(const model::HostPath& bases, Comparison& compar
                                 const std::vector<Verdict>& verdicts) {
   size_t settled = 0;
   for (size_t i = 0; i < verdicts.size(); ++i) settled += is_settled(selected[i], verdicts[i]);
-  if (settled == verdicts.size()) return std::string();
+  if (settled == 0) return std::string();
   BaseWriter writer = PD_TRY(BaseWriter::create(bases, SegmentRole::add));
-  Rebase rebase(comparison, writer);
+  KeepBytes keep = settled == verdicts.size() ? KeepBytes::no : KeepBytes::yes;
+  Rebase rebase(comparison, writer, keep);
   for (size_t i = 0; i < verdicts.size(); ++i) {
     if (is_settled(selected[i], verdicts[i])) PD_TRY(rebase.add(comparison.deltas[i]));
   }

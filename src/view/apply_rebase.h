@@ -11,9 +11,10 @@
 
 namespace paddock::view {
 
-// When something of the view stays unapplied, later commands may change further what is applied
-// now: from then on the base is what the view holds now. Writes it beside the bases and returns the
-// name it is parked under; empty: everything is applied, and nothing of the view is left to change.
+// From now on the base of what was applied is what the view holds: it is a change no more, and what
+// later commands make of it is compared with it. Writes these bases and returns the name they are
+// parked under; empty: there are none. Bytes for later merges are kept only where something of the
+// view stays unapplied, for then it goes on.
 Result<std::string> park_rebase(const model::HostPath& bases, Comparison& comparison,
                                 const std::vector<Selected>& selected,
                                 const std::vector<Verdict>& verdicts);

@@ -94,4 +94,7 @@ class BaseWriter {
 Status publish_parked(const model::HostPath& dir, const std::string& name);
 Status remove_parked(const model::HostPath& dir, const std::string& name);
 
+// Removes what killed writers left in `dir`. Nobody writes there meanwhile.
+Status remove_unpublished(const model::HostPath& dir);
+
 }  // namespace paddock::view

@@ -27,6 +27,9 @@ Status write_at(const sys::FileFd& fd, uint64_t at, std::string_view bytes) {
   return sys::write_all(fd, bytes);
 }
 
+constexpr std::string_view kBeingWritten = "tmp-";
+constexpr std::string_view kParked = "parked-";
+
 std::string random_name(std::string_view prefix) {
   return std::string(prefix) + sys::sha256_hex(sys::random_bytes(16)).substr(0, 16);
 }
@@ -36,7 +39,7 @@ std::string random_name(std::string_view prefix) {
 Result<BaseWriter> BaseWriter::create(const model::HostPath& dir, SegmentRole role) {
   PD_TRY(sys::make_dirs(dir.str(), 0700));
   BaseWriter writer(dir, role);
-  std::string name = random_name("tmp-");
+  std::string name = random_name(kBeingWritten);
   writer.fd_ =
       PD_TRY(sys::open_file((dir / name).str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   writer.temporary_ = std::move(name);
@@ -94,7 +97,7 @@ Status BaseWriter::publish() {
 
 Result<std::string> BaseWriter::park() {
   PD_TRY_CTX("keeping base versions", complete());
-  std::string name = random_name("parked-");
+  std::string name = random_name(kParked);
   if (::rename((dir_ / temporary_).c_str(), (dir_ / name).c_str()) != 0) {
     return Error::from_errno(errno, "keeping base versions");
   }
@@ -112,6 +115,21 @@ Status publish_parked(const model::HostPath& dir, const std::string& name) {
 Status remove_parked(const model::HostPath& dir, const std::string& name) {
   if (name.empty() || ::unlink((dir / name).c_str()) == 0 || errno == ENOENT) return {};
   return Error::from_errno(errno, "removing " + printable((dir / name).str()));
+}
+
+Status remove_unpublished(const model::HostPath& dir) {
+  Result<sys::DirFd> opened = sys::open_dir(dir.str());
+  if (!opened.ok()) {
+    if (opened.error().code() == Code::not_found) return {};
+    return std::move(opened).error();
+  }
+  for (const sys::DirEntry& entry : PD_TRY(sys::list_dir(*opened))) {
+    std::string_view name = entry.name;
+    bool unpublished = name.substr(0, kBeingWritten.size()) == kBeingWritten ||
+                       name.substr(0, kParked.size()) == kParked;
+    if (unpublished) PD_TRY(sys::remove_tree_at(*opened, entry.name));
+  }
+  return {};
 }
 
 }  // namespace paddock::view

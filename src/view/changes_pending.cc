@@ -16,9 +16,5 @@ Result<std::string> make_patch(const LayerStack&, const std::vector<std::string>
 Result<std::string> bring_branch(const GitView&, const std::string&) {
   return pending("bringing commits");
 }
-Result<ApplyReport> apply_changes(const LayerStack&, const ApplyOptions&, const ApplySite&) {
-  return pending("apply");
-}
-Result<Recovery> recover_apply(const model::HostPath&) { return Recovery{}; }
 
 }  // namespace paddock::view
