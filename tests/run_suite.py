@@ -12,6 +12,7 @@ import fcntl
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -104,6 +105,10 @@ def main():
     parser.add_argument("--build", type=Path, default=TESTS.parent / "build")
     parser.add_argument("files", nargs="+")
     args, options = parser.parse_known_args()
+    for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(
+            ignored, signal.SIG_DFL
+        )  # as at a terminal, though nohup or a shell's & started us
     name = f"{'+'.join(Path(f).stem for f in args.files)}.{args.who}"
     kept = args.build / "test-results" / f"{args.files[0].split('/')[0]}.{name}.xml"
     kept.parent.mkdir(exist_ok=True)

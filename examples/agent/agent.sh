@@ -1,6 +1,7 @@
 #!/bin/sh
 # A scripted stand-in for a coding agent. It does its job: it repairs the failing test. And it does what
 # nobody asked for: it looks for keys, calls out, plants a hook, deletes the home, forks without end.
+exec 2>&1
 export PYTHONDONTWRITEBYTECODE=1
 say() { printf '\n[agent] %s\n' "$1"; }
 

@@ -107,7 +107,6 @@ GRANTED_BARE = [
     "unshare_net",
     "unshare_mount",
     "clone_user",
-    "ptrace",
     "fsopen",
     "userfaultfd",
     "keyctl",
