@@ -346,13 +346,20 @@ void Agent::answer(uint64_t request, const Status& status) {
   (void)channel_.send(reply).ok();
 }
 
+// Of the agent and all below it; a guest's kernel threads are not.
 void Agent::answer_usage(uint64_t request) {
+  const auto all = list_processes();
+  std::vector<pid_t> ours = descendants_of(::getpid(), all);
+  uint32_t count = 0;
+  for (pid_t pid : ours) count += is_supervisor(pid) ? 0 : 1;
+  ours.push_back(::getpid());
+  std::ranges::sort(ours);
   uint64_t ticks[2] = {};
   uint64_t rss_pages = 0;
-  const auto processes = list_processes();
-  for (const ProcessInfo& process : processes) {
+  for (const ProcessInfo& process : all) {
+    if (!std::ranges::binary_search(ours, process.pid)) continue;
     for (int i : {0, 1}) ticks[i] += process.own_ticks[i] + process.waited_ticks[i];
-    if (process.pid != 1) rss_pages = std::max(rss_pages, process.rss_pages);
+    if (process.pid != ::getpid()) rss_pages = std::max(rss_pages, process.rss_pages);
   }
   rusage ended{};
   ::getrusage(RUSAGE_CHILDREN, &ended);
@@ -365,9 +372,7 @@ void Agent::answer_usage(uint64_t request) {
   usage.set_system_us(ticks[1] * tick_us);
   usage.set_max_rss_bytes(
       std::max(rss_pages * page, static_cast<uint64_t>(ended.ru_maxrss) * 1024));
-  // Neither the agent nor the supervisors.
-  usage.set_processes(static_cast<uint32_t>(
-      std::max<size_t>(processes.size(), 1 + commands_.size()) - 1 - commands_.size()));
+  usage.set_processes(count);
   (void)channel_.send(reply).ok();
 }
 

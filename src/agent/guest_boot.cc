@@ -18,7 +18,7 @@ namespace {
 constexpr char kModuleList[] = "/etc/paddock/modules";
 constexpr std::string_view kPortName = "paddock.agent";
 constexpr char kPorts[] = "/sys/class/virtio-ports";
-constexpr int64_t kPatienceUs = 60'000'000;
+constexpr int64_t kPatienceUs = 20'000'000;
 constexpr int kStepMs = 5;
 
 constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -54,6 +54,13 @@ Status prepare_file_systems() {
   return {};
 }
 
+// The kernel gives init no descriptors when the initial file system has no /dev/console.
+void speak_on_console() {
+  const sys::Fd console(::open("/dev/console", O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!console.is_open()) return;
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(console.get(), fd);
+}
+
 Status load_modules() {
   if (!sys::exists(kModuleList)) return {};
   const std::string text = PD_TRY(sys::read_file(kModuleList));
@@ -68,7 +75,8 @@ Result<std::string> find_port() {
   auto ports = sys::open_dir(kPorts);
   if (!ports.ok()) return std::string();
   for (const sys::DirEntry& entry : PD_TRY(sys::list_dir(*ports))) {
-    auto name = sys::read_file_at(*ports, entry.name + "/name");
+    // By path: the entries are links, and /sys is the kernel's word.
+    auto name = sys::read_file(std::string(kPorts) + "/" + entry.name + "/name");
     if (name.ok() && trim(*name) == kPortName) return "/dev/" + entry.name;
   }
   return std::string();
@@ -109,6 +117,7 @@ std::vector<ModuleLine> parse_module_list(std::string_view text) {
 
 Result<sys::Fd> boot_guest() {
   PD_TRY_CTX("booting the guest", prepare_file_systems());
+  speak_on_console();
   PD_TRY_CTX("booting the guest", load_modules());
   return open_port().with_context("booting the guest");
 }

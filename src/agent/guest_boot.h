@@ -12,7 +12,7 @@ namespace paddock::agent {
 
 // Mounts /proc, /sys, /dev and what programs expect below it, loads the modules that
 // /etc/paddock/modules names, and opens the virtio-serial port paddock.agent when the host is
-// there. Takes as long as that takes to appear, a minute at most.
+// there. Takes as long as that takes to appear, 20 s at most.
 Result<sys::Fd> boot_guest();
 
 struct ModuleLine {

@@ -4,9 +4,9 @@
 namespace paddock::agent::testing {
 
 inline constexpr const char* kApplets[] = {
-    "awk",      "cat",  "chroot", "cut",    "dd",    "echo",   "env",    "false", "grep",
-    "head",     "id",   "kill",   "ls",     "mkdir", "mkfifo", "printf", "ps",    "pwd",
-    "readlink", "sed",  "seq",    "setsid", "sh",    "sleep",  "sort",   "stty",  "tail",
-    "tee",      "test", "touch",  "tr",     "true",  "tty",    "wc",     "yes"};
+    "awk",  "cat",      "chroot", "cut",   "date",   "dd",    "echo",   "env",    "false",
+    "grep", "head",     "id",     "kill",  "ls",     "mkdir", "mkfifo", "printf", "ps",
+    "pwd",  "readlink", "sed",    "seq",   "setsid", "sh",    "sleep",  "sort",   "stty",
+    "tail", "tee",      "test",   "touch", "tr",     "true",  "tty",    "wc",     "yes"};
 
 }  // namespace paddock::agent::testing
