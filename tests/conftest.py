@@ -48,3 +48,17 @@ def untouched(repo):
     before = digest(repo)
     yield
     assert digest(repo) == before, "the host's workspace was changed"
+
+
+def pytest_collection_modifyitems(items):
+    """What known_failures.txt lists is run and reported as an expected failure, never hidden."""
+    known = {}
+    for line in (Path(__file__).parent / "known_failures.txt").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, reason = (part.strip() for part in line.split(" ; ", 1))
+            known[name] = reason
+    for item in items:
+        file = item.path.name.removeprefix("test_").removesuffix(".py")
+        reason = known.get(f"{file}::{item.originalname.removeprefix('test_')}")
+        if reason:
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=False))

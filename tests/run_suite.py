@@ -77,7 +77,7 @@ def run_pytest(top, account, files, options, name):
         "-p",
         "no:cacheprovider",
         "-q",
-        "-rfEs",
+        "-rfEsx",
         "--tb=short",
         f"--junitxml={results}",
         "-o",
