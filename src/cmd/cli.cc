@@ -36,8 +36,14 @@ void add_settings(CLI::App& verb, std::vector<policy::FlagValue>& flags) {
   }
 }
 
+// An empty id is a variable that was not set, never the default.
+std::string check_id(const std::string& id) {
+  return id.empty() ? "no view has the empty id" : "";
+}
+
 void add_view(CLI::App& verb, std::string& view) {
-  verb.add_option("view", view, "id of the view; default: the newest of this directory that waits");
+  verb.add_option("view", view, "id of the view; default: the newest of this directory that waits")
+      ->check(check_id);
 }
 
 // Each add_* declares one verb and stores its arguments in `chosen` when it was given.
@@ -48,7 +54,9 @@ void add_run(CLI::App& app, Invocation& chosen) {
   verb->add_option("--workspace", args->workspace,
                    "directory to show as a view (default: this one)")
       ->type_name("DIR");
-  verb->add_option("--continue", args->continue_view, "go on in this view")->type_name("VIEW");
+  verb->add_option("--continue", args->continue_view, "go on in this view")
+      ->type_name("VIEW")
+      ->check(check_id);
   verb->add_option("--outcome", args->outcome_file, "write the outcome as JSON")->type_name("FILE");
   verb->add_flag("-q,--quiet", args->quiet, "say nothing on stderr beside the command");
   add_settings(*verb, args->flags);
@@ -122,7 +130,7 @@ void add_discard(CLI::App& app, Invocation& chosen) {
 void add_rollback(CLI::App& app, Invocation& chosen) {
   auto args = std::make_shared<RollbackArgs>();
   CLI::App* verb = app.add_subcommand("rollback", "undo the last commands of a view");
-  verb->add_option("view", args->view, "id of the view")->required();
+  verb->add_option("view", args->view, "id of the view")->required()->check(check_id);
   verb->add_option("commands", args->steps, "how many (default 1)")
       ->check(CLI::Range(1, 1'000'000));
   verb->callback([args, &chosen] { chosen = *args; });

@@ -57,6 +57,7 @@ TEST(Cli, WrongUseOfRunIsOursAndOfOthersIsTwo) {
   EXPECT_EQ(std::get<Exit>(parse({"run", "--no-such", "--", "true"})).status, 125);
   EXPECT_EQ(std::get<Exit>(parse({"diff", "--stat", "--json"})).status, 2);
   EXPECT_EQ(std::get<Exit>(parse({})).status, 2);
+  EXPECT_EQ(std::get<Exit>(parse({"discard", ""})).status, 2) << "an unset variable is no default";
 }
 
 TEST(Cli, HelpIsAnAnswerAndNamesTheSettings) {

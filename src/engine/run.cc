@@ -94,6 +94,16 @@ Result<RelayResult> run_command(const RunRequest& request, RunPlan& plan, Sandbo
   return relay.run(start_message(request, plan, sandbox));
 }
 
+// The limit that we, and not the kernel, ended the command for.
+model::Denial limit_of(const RelayResult& result) {
+  model::Denial denial;
+  denial.kind = model::DenialKind::limit;
+  denial.what = result.killed_because.empty() ? "output" : "disk";
+  denial.rule = "limits." + denial.what;
+  denial.first_ms = sys::wall_clock_ms();
+  return denial;
+}
+
 // Ends the view's step. When nothing of the view changed, none is left.
 Status finish_view(RunPlan& plan, view::Step& step, model::RunReport& report) {
   if (!plan.view) return {};
@@ -130,6 +140,7 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
   report.outcome =
       outcome_of(result, *sandbox, limits, static_cast<uint64_t>(sys::monotonic_us() - started_us));
   for (model::Denial& denial : sandbox->limits_hit()) denials.add(std::move(denial));
+  if (report.outcome.ending == model::Ending::violated) denials.add(limit_of(result));
   report.outcome.denials_dropped = denials.dropped();
   report.outcome.denials = denials.take_records();
   report.decision = std::move(plan.decision);

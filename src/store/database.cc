@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/strings.h"
 #include "store/schema.h"
@@ -11,16 +12,18 @@ namespace paddock::store {
 namespace {
 
 constexpr int kBusyTimeoutMs = 10'000;
+constexpr int kRetryMs = 5;
 
 Error fail(sqlite3* db, std::string_view doing) {
   int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
-  Code ours = code == SQLITE_FULL ? Code::resource_exhausted
-            : code == SQLITE_BUSY ? Code::unavailable
-            : code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? Code::data_corrupt
-            : code == SQLITE_CONSTRAINT ? Code::already_exists
-            : code == SQLITE_CANTOPEN || code == SQLITE_READONLY ? Code::permission_denied
-                                      : Code::internal;
-  return Error(ours, fmt::format("{}: {}", doing, db == nullptr ? "out of memory" : sqlite3_errmsg(db)));
+  Code ours = code == SQLITE_FULL                                  ? Code::resource_exhausted
+              : code == SQLITE_BUSY                                ? Code::unavailable
+              : code == SQLITE_CORRUPT || code == SQLITE_NOTADB    ? Code::data_corrupt
+              : code == SQLITE_CONSTRAINT                          ? Code::already_exists
+              : code == SQLITE_CANTOPEN || code == SQLITE_READONLY ? Code::permission_denied
+                                                                   : Code::internal;
+  return Error(ours,
+               fmt::format("{}: {}", doing, db == nullptr ? "out of memory" : sqlite3_errmsg(db)));
 }
 
 struct Finalize {
@@ -29,7 +32,8 @@ struct Finalize {
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
 int bind(sqlite3_stmt* statement, int index, const Value& value) {
-  if (auto* integer = std::get_if<int64_t>(&value)) return sqlite3_bind_int64(statement, index, *integer);
+  if (auto* integer = std::get_if<int64_t>(&value))
+    return sqlite3_bind_int64(statement, index, *integer);
   if (auto* text = std::get_if<std::string>(&value)) {
     int size = static_cast<int>(text->size());
     // Bytes that are no text (file names) are kept as a BLOB; readers see both as std::string.
@@ -42,8 +46,10 @@ int bind(sqlite3_stmt* statement, int index, const Value& value) {
 
 Value column(sqlite3_stmt* statement, int index) {
   switch (sqlite3_column_type(statement, index)) {
-    case SQLITE_NULL: return std::monostate{};
-    case SQLITE_INTEGER: return static_cast<int64_t>(sqlite3_column_int64(statement, index));
+    case SQLITE_NULL:
+      return std::monostate{};
+    case SQLITE_INTEGER:
+      return static_cast<int64_t>(sqlite3_column_int64(statement, index));
     default: {
       const void* bytes = sqlite3_column_blob(statement, index);
       auto size = static_cast<size_t>(sqlite3_column_bytes(statement, index));
@@ -65,20 +71,31 @@ const std::string& Row::text(size_t column) const {
   return value == nullptr ? kEmpty : *value;
 }
 
-void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+void Database::Close::operator()(sqlite3* db) const {
+  sqlite3_close_v2(db);
+}
 
 Result<Database> Database::open(const std::string& path) {
   sqlite3* raw = nullptr;
-  int code = sqlite3_open_v2(path.c_str(), &raw,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, nullptr);
+  int code =
+      sqlite3_open_v2(path.c_str(), &raw,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, nullptr);
   Database db(raw);
   if (code != SQLITE_OK) return fail(raw, "opening " + printable(path));
   ::chmod(path.c_str(), 0600);
   sqlite3_busy_timeout(raw, kBusyTimeoutMs);
+  // Switching to WAL fails at once, without the busy handler, while another process opens the file.
+  for (int waited_ms = 0;; waited_ms += kRetryMs) {
+    Status switched = db.execute("PRAGMA journal_mode=WAL");
+    if (switched.ok()) break;
+    if (switched.error().code() != Code::unavailable || waited_ms >= kBusyTimeoutMs)
+      return std::move(switched).error();
+    ::usleep(kRetryMs * 1000);
+  }
   // NORMAL: a transaction survives the death of the process, and the last ones may be lost with the
   // machine. What must survive that (layers, bases, journals of apply) syncs on its own first.
-  for (const char* pragma : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL",
-                             "PRAGMA foreign_keys=ON", "PRAGMA trusted_schema=OFF"}) {
+  for (const char* pragma :
+       {"PRAGMA synchronous=NORMAL", "PRAGMA foreign_keys=ON", "PRAGMA trusted_schema=OFF"}) {
     PD_TRY(db.execute(pragma));
   }
   PD_TRY_CTX("opening " + printable(path), db.migrate());
@@ -99,8 +116,8 @@ Status Database::migrate() {
           .set_remedy("use that version, or another PADDOCK_HOME");
     }
     for (size_t step = from; step < kMigrations.size(); ++step) {
-      if (sqlite3_exec(db_.get(), std::string(kMigrations[step]).c_str(), nullptr, nullptr, nullptr) !=
-          SQLITE_OK) {
+      if (sqlite3_exec(db_.get(), std::string(kMigrations[step]).c_str(), nullptr, nullptr,
+                       nullptr) != SQLITE_OK) {
         return fail(db_.get(), fmt::format("migrating the schema from version {}", step));
       }
     }
@@ -108,9 +125,11 @@ Status Database::migrate() {
   });
 }
 
-Result<std::vector<Row>> Database::query(std::string_view sql, const std::vector<Value>& parameters) {
+Result<std::vector<Row>> Database::query(std::string_view sql,
+                                         const std::vector<Value>& parameters) {
   sqlite3_stmt* raw = nullptr;
-  if (sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr) != SQLITE_OK) {
+  if (sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr) !=
+      SQLITE_OK) {
     return fail(db_.get(), "preparing a statement");
   }
   Statement statement(raw);

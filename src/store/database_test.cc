@@ -1,6 +1,10 @@
 #include "store/database.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <vector>
 
 #include "sys/testing/temp_dir.h"
 
@@ -22,7 +26,8 @@ TEST_F(DatabaseTest, KeepsBytesThatAreNoText) {
   Database db = Database::open(path_).value();
   std::string bytes("/x/\xff\n\0y", 7);
   ASSERT_TRUE(insert_view(db, "a", bytes).ok());
-  auto rows = db.query("SELECT workspace, created_ms FROM view WHERE workspace = ?", {bytes}).value();
+  auto rows =
+      db.query("SELECT workspace, created_ms FROM view WHERE workspace = ?", {bytes}).value();
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].text(0), bytes);
   EXPECT_EQ(rows[0].integer(1), 1);
@@ -44,6 +49,20 @@ TEST_F(DatabaseTest, ASecondConnectionSeesWhatTheFirstCommitted) {
   ASSERT_TRUE(insert_view(first, "a", "/w").ok());
   EXPECT_EQ(second.query("SELECT id FROM view").value().size(), 1u);
   EXPECT_EQ(insert_view(second, "a", "/w").error().code(), Code::already_exists);
+}
+
+TEST_F(DatabaseTest, ManyProcessesMayOpenANewFileAtOnce) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 16; ++i) {
+    pid_t child = ::fork();
+    if (child == 0) ::_exit(Database::open(path_).ok() ? 0 : 1);
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
 }
 
 TEST_F(DatabaseTest, ANewerSchemaIsRefusedWithARemedy) {

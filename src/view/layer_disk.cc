@@ -17,6 +17,8 @@ namespace {
 using model::HostPath;
 
 constexpr uint64_t kBlock = 512;  // unit of st_blocks, stat(2)
+constexpr uint64_t kInode =
+    1024;  // an empty file is not free: its inode and its name in a directory
 constexpr size_t kFewFiles = 64;
 
 Status sync_fd(const sys::Fd& fd, const HostPath& of) {
@@ -71,7 +73,8 @@ uint64_t disk_use(const HostPath& directory) {
   visitor.closed = sys::Closed::open;
   visitor.enter = [&](const sys::WalkEntry& entry) -> Result<sys::Descend> {
     bool shared = !S_ISDIR(entry.st.st_mode) && entry.st.st_nlink > 1;
-    bytes += static_cast<uint64_t>(entry.st.st_blocks) * kBlock / (shared ? entry.st.st_nlink : 1);
+    bytes += (kInode + static_cast<uint64_t>(entry.st.st_blocks) * kBlock) /
+             (shared ? entry.st.st_nlink : 1);
     return sys::Descend::yes;
   };
   (void)sys::walk_tree(*root, visitor).ok();

@@ -18,7 +18,8 @@ namespace {
 using model::HostPath;
 
 constexpr int kMaxLinks = 40;  // as the kernel's path walk (path_resolution(7))
-constexpr std::string_view kGoDeeper = "run in the directory of one project";
+constexpr std::string_view kGoDeeper =
+    "run in the directory of one project, or name it: --workspace DIR";
 
 // `tree`: nothing at or below it is a workspace. `itself`: it is not, what lies below may be.
 // `children`: neither it nor its direct entries are, deeper ones may be.
