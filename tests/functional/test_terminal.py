@@ -133,7 +133,7 @@ def test_job_control_works_in_a_shell(terminal):
     tty.read_until(b"started")
     tty.send(b"\x1a")
     tty.read_until(b"Stopped")
-    tty.send(b"jobs; kill %1; exit 6\n")
+    tty.send(b"jobs; kill -9 %1; wait; exit 6\n")
     assert tty.status() == 6
 
 
