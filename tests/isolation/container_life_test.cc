@@ -394,7 +394,8 @@ TEST_F(ContainerByRoot, AWorkspaceThatCannotMapIdsIsRefusedWithTheRemedy) {
     // The same tree read-only needs no ids.
     plan = host_plan();
     plan.files.binds.push_back({model::GuestPath("/ro"), model::HostPath(at)});
-    ::_exit(!refused ? 3 : start(plan).ok() ? 0 : 4);
+    bool read_only_starts = start(plan).ok();  // and is gone before we are
+    ::_exit(!refused ? 3 : read_only_starts ? 0 : 4);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
