@@ -49,7 +49,7 @@ std::vector<std::string> ContainerSandbox::check(const wire::Evidence& evidence)
   expected.uid = uid_;
   expected.gid = gid_;
   if (facts_.starter == Starter::user) expected.groups = Expectation::Groups::callers;
-  expected.host_namespaces = own_namespaces();
+  expected.host_namespaces = facts_.namespaces;
   expected.landlock_abi = facts_.landlock_abi;
   std::vector<std::string> mismatches = compare(expected, evidence);
   // No command may run before the limits hold it.

@@ -8,6 +8,7 @@
 #include <span>
 #include <thread>
 
+#include "isolation/container/evidence_check.h"
 #include "sys/capability_limits.h"
 #include "sys/files.h"
 #include "sys/landlock.h"
@@ -54,6 +55,7 @@ HostFacts read_host_facts() {
   facts.landlock_abi = sys::landlock_abi();
   facts.cpus = std::max(1u, std::thread::hardware_concurrency());
   facts.cgroups = find_cgroups();
+  facts.namespaces = own_namespaces();
   facts.masked = readable_by_others(kMasked);
   facts.read_only = {kReadOnly.begin(), kReadOnly.end()};
   return facts;

@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,7 @@ struct HostFacts {
   int landlock_abi = 0;  // 0: none
   unsigned cpus = 1;
   CgroupHost cgroups;
+  std::map<std::string, uint64_t> namespaces;  // of this process, by name: inode numbers
   std::vector<std::string> masked;  // of proc and sys, below the root: what others may read
   std::vector<std::string> read_only;
 };
