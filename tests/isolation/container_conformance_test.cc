@@ -8,6 +8,7 @@
 #include "isolation/testing/conformance.h"
 #include "sys/files.h"
 #include "sys/random.h"
+#include "sys/testing/temp_dir.h"
 
 namespace paddock::isolation::testing {
 namespace {
@@ -23,7 +24,9 @@ SandboxPlan plan() {
   out.home = model::GuestPath("/home/user");
   out.hostname = "conformance";
   out.agent_program = model::HostPath(self.substr(0, self.rfind('/')) + "/paddock-agent");
-  out.state_dir = model::HostPath("/nonexistent");
+  static const sys::testing::TempDir state;
+  out.state_dir = model::HostPath(state.path() + "/" + out.id.str());
+  EXPECT_EQ(::mkdir(out.state_dir.c_str(), 0755), 0);
   return out;
 }
 

@@ -102,6 +102,23 @@ TEST_F(ContainerFiles, AWorkspaceIsWritableAndItsChangesLieInTheUpper) {
   EXPECT_EQ(st.st_gid, ::getegid());
 }
 
+TEST_F(ContainerFiles, ADirectoryThatIsMadeAgainIsEmpty) {
+  for (const std::string& tree : {directory() + "/etc", workspace()}) {
+    ASSERT_TRUE(sys::make_dir(tree + "/d", 0755).ok());
+    ASSERT_TRUE(sys::replace_file(tree + "/d/old", "", 0644).ok());
+  }
+  SandboxPlan plan = host_plan();
+  add_workspace(plan, "/w");
+  auto sandbox = must_start(plan);
+  ASSERT_NE(sandbox, nullptr);
+  for (const char* tree : {"/etc", "/w"}) {
+    EXPECT_EQ(output_of(*sandbox, std::string("cd ") + tree +
+                                      " && rm -r d && mkdir d && touch d/new && ls -A d"),
+              "new")
+        << tree;
+  }
+}
+
 TEST_F(ContainerFiles, LayersMayHaveNamesThatOverlayOptionsCannotCarry) {
   SandboxPlan plan = host_plan();
   model::OverlayTree tree{model::GuestPath("/layers"), {}, std::nullopt};

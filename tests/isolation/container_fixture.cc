@@ -78,7 +78,8 @@ SandboxPlan ContainerTest::host_plan() const {
   plan.home = model::GuestPath("/home/user");
   plan.hostname = "sandbox";
   plan.agent_program = model::HostPath(guest_program());
-  plan.state_dir = model::HostPath(dir_.path() + "/state");
+  plan.state_dir = model::HostPath(dir_.path() + "/state/" + plan.id.str());
+  EXPECT_TRUE(sys::make_dir(plan.state_dir.str(), 0755).ok());
   return plan;
 }
 

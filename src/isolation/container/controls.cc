@@ -69,11 +69,12 @@ Control cpus_control(const SandboxPlan& plan, const HostFacts& facts) {
                   facts.cgroups.remedy));
 }
 
-Control disk_control(const SandboxPlan& plan) {
+Control disk_control(const SandboxPlan& plan, const HostFacts& facts) {
   std::string scratch = format_bytes(scratch_bytes(plan.limits));
-  bool has_host_upper =
-      std::any_of(plan.files.overlays.begin(), plan.files.overlays.end(),
-                  [](const model::OverlayTree& tree) { return tree.upper.has_value(); });
+  bool has_host_upper = std::any_of(plan.files.overlays.begin(), plan.files.overlays.end(),
+                                    [&](const model::OverlayTree& tree) {
+                                      return tree.upper.has_value() || !facts.tmpfs_holds_uppers;
+                                    });
   bool has_host_write = std::any_of(
       plan.files.binds.begin(), plan.files.binds.end(),
       [](const model::BindTree& bind) { return bind.access == model::Access::read_write; });
@@ -142,7 +143,7 @@ std::vector<Control> decide_controls(const SandboxPlan& plan, const HostFacts& f
       memory_control(plan, facts),
       pids_control(plan, facts),
       cpus_control(plan, facts),
-      disk_control(plan),
+      disk_control(plan, facts),
       enforced("limits.shm", format_bytes(shm_bytes(plan.limits)) + " of /dev/shm, by its size"),
       enforced("limits.open_files",
                fmt::format("{} for each process (RLIMIT_NOFILE)", allowed_open_files(plan.limits))),

@@ -82,6 +82,15 @@ TEST(Controls, DiskIsEnforcedOnScratchAndApproximatedOnTheHostsDisk) {
   EXPECT_EQ(by_name(p, with_cgroups()).at("limits.disk").state, ControlState::approximated);
 }
 
+TEST(Controls, UppersThatATmpfsCannotHoldAreOnTheHostsDisk) {
+  SandboxPlan p = plan();
+  p.files.overlays.push_back({model::GuestPath("/usr"), {}, std::nullopt});
+  HostFacts facts = with_cgroups();
+  EXPECT_EQ(by_name(p, facts).at("limits.disk").state, ControlState::enforced);
+  facts.tmpfs_holds_uppers = false;
+  EXPECT_EQ(by_name(p, facts).at("limits.disk").state, ControlState::approximated);
+}
+
 TEST(Controls, DeniedPathsAreAControlOfTheirOwn) {
   SandboxPlan p = plan();
   EXPECT_EQ(by_name(p, with_cgroups()).count("files.deny"), 0u);

@@ -12,6 +12,7 @@
 #include "sys/capability_limits.h"
 #include "sys/files.h"
 #include "sys/landlock.h"
+#include "sys/tmpfs.h"
 #include "sys/user_namespace.h"
 
 namespace paddock::isolation::container {
@@ -54,6 +55,7 @@ HostFacts read_host_facts() {
   facts.starter = find_starter();
   facts.landlock_abi = sys::landlock_abi();
   facts.cpus = std::max(1u, std::thread::hardware_concurrency());
+  facts.tmpfs_holds_uppers = sys::tmpfs_has_user_xattrs();
   facts.cgroups = find_cgroups();
   facts.namespaces = own_namespaces();
   facts.masked = readable_by_others(kMasked);

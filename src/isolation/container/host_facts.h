@@ -27,6 +27,9 @@ struct HostFacts {
   gid_t gid = 0;
   int landlock_abi = 0;  // 0: none
   unsigned cpus = 1;
+  // Before Linux 6.6 an upper on a tmpfs cannot hold what overlayfs writes there: directories of a
+  // lower could not be removed.
+  bool tmpfs_holds_uppers = true;
   CgroupHost cgroups;
   std::map<std::string, uint64_t> namespaces;  // of this process, by name: inode numbers
   std::vector<std::string> masked;  // of proc and sys, below the root: what others may read

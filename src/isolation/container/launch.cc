@@ -82,6 +82,7 @@ class Launch {
     options.scratch_inodes = std::min(kMaxScratchInodes, options.scratch_bytes / 4096 + 1024);
     options.shm_bytes = shm_bytes(plan_.limits);
     if (by_root()) options.tty_gid = kTtyGid;
+    if (!facts_.tmpfs_holds_uppers) options.upper_parent = plan_.state_dir / "uppers";
     options.masked = facts_.masked;
     options.read_only = facts_.read_only;
     if (by_root()) {

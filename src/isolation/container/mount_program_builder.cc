@@ -4,9 +4,11 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <iterator>
 #include <map>
 #include <set>
@@ -221,9 +223,26 @@ class Builder {
   // The top directory of the upper is what the overlay's own attributes come from.
   Status add_scratch_upper(const model::OverlayTree& tree, const std::string& number) {
     struct stat st = PD_TRY(sys::stat_path(tree.lowers.front().str()));
-    program_.push_back(step::ScratchDirectory{"u" + number, st.st_mode & 07777});
+    mode_t mode = st.st_mode & 07777;
+    if (options_.upper_parent)
+      return add_upper_on_disk(*options_.upper_parent / number, mode, number);
+    program_.push_back(step::ScratchDirectory{"u" + number, mode});
     program_.push_back(step::ScratchDirectory{"w" + number, 0755});
     return {};
+  }
+
+  Status add_upper_on_disk(const HostPath& parent, mode_t mode, const std::string& number) {
+    model::UpperDirs dirs{parent / "fs", parent / "work"};
+    PD_TRY(sys::make_dirs(parent.str(), 0755));
+    for (const HostPath* dir : {&dirs.upper, &dirs.work}) {
+      PD_TRY(sys::make_dir(dir->str(), 0700));
+      bool given = ::geteuid() != 0 ||  // what a user makes is that user's
+                   ::chown(dir->c_str(), plan_.files.owner_uid, plan_.files.owner_gid) == 0;
+      if (!given || ::chmod(dir->c_str(), mode) != 0) {
+        return Error::from_errno(errno, "preparing " + printable(dir->str()));
+      }
+    }
+    return add_host_upper(dirs, number);
   }
 
   Status add_bind(const model::BindTree& bind) {

@@ -47,7 +47,10 @@ struct ProgramOptions {
   uint64_t scratch_bytes = 0;
   uint64_t scratch_inodes = 0;
   uint64_t shm_bytes = 0;
-  std::optional<gid_t> tty_gid;        // group of terminals, where it is mapped
+  std::optional<gid_t> tty_gid;  // group of terminals, where it is mapped
+  // Where uppers of trees that the plan gives none are made, when the scratch tmpfs cannot hold
+  // them.
+  std::optional<model::HostPath> upper_parent;
   std::vector<std::string> masked;     // below the root: hidden, where they exist
   std::vector<std::string> read_only;  // below the root: made read-only, where they exist
 };

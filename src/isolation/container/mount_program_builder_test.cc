@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -88,6 +90,19 @@ TEST_F(MountProgramBuilder, UpperAndWorkAreReachedThroughTheirCommonParent) {
   ASSERT_EQ(links.size(), 2u);
   EXPECT_EQ(links[0].name + " -> " + links[0].target, "u0 -> p0/fs");
   EXPECT_EQ(links[1].name + " -> " + links[1].target, "w0 -> p0/work");
+}
+
+TEST_F(MountProgramBuilder, UppersThatATmpfsCannotHoldAreMadeOnDisk) {
+  ASSERT_EQ(::chmod((dir_.path() + "/lower").c_str(), 01711), 0);
+  add_overlay("/usr");
+  options_.upper_parent = host("uppers");
+  plan_.files.owner_uid = ::geteuid();
+  plan_.files.owner_gid = ::getegid();
+  auto layers = steps_of<step::NameLayer>(must_build());
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[1].source.path, dir_.path() + "/uppers/0");
+  struct stat st = sys::lstat_path(dir_.path() + "/uppers/0/fs").value();
+  EXPECT_EQ(st.st_mode & 07777, 01711u) << "the tree looks like its lower";
 }
 
 TEST_F(MountProgramBuilder, ParentsAreMountedBeforeWhatLiesInThem) {

@@ -76,7 +76,8 @@ Error explain_mount(const Step& step, int error) {
     if (error == EINVAL) {
       return std::move(out).set_remedy(
           "a layer may hold a mount point, or lie on a file system that overlayfs does not take "
-          "(upper: no NFS, no overlayfs); the kernel log has the reason");
+          "(upper: no NFS, no overlayfs), or the work directory served before; the kernel log has "
+          "the reason");
     }
     if (error == ENOENT || error == ENODEV) {
       return std::move(out).set_remedy("the kernel has no overlayfs: `modprobe overlay`");
