@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <random>
 
 #include "overlay_fixture.h"
 #include "sys/command.h"
@@ -188,6 +189,65 @@ TEST_F(ViewOverlayTest, StepsAddUpAndRollbackTakesThemBack) {
   ASSERT_TRUE(store().rollback(id, 1).ok());
   EXPECT_THAT(changed(id), ElementsAre("d/old", "f", "link"));
   EXPECT_EQ(read("ws/f"), "one\n");
+}
+
+// What a random command does: any object made, changed, moved, replaced by another kind, removed.
+std::string random_command(std::mt19937& random) {
+  auto path = [&] {
+    std::string made(1, static_cast<char>('a' + random() % 4));
+    while (random() % 2 == 0) made += std::string("/") + static_cast<char>('a' + random() % 4);
+    return made;
+  };
+  std::string script = "{ ";
+  for (int i = 0; i < 8; ++i) {
+    std::string p = path();
+    switch (random() % 8) {
+      case 0:
+        script += "mkdir -p " + p;
+        break;
+      case 1:
+        script += "rm -rf " + p;
+        break;
+      case 2:
+        script += "mv -T " + p + " " + path();
+        break;
+      case 3:
+        script += "ln -sfn " + path() + " " + p;
+        break;
+      case 4:
+        script += "chmod 70" + std::to_string(random() % 8) + " " + p;
+        break;
+      case 5:
+        script += "ln " + p + " " + path();
+        break;
+      default:
+        script += "echo " + std::to_string(random()) + " > " + p;
+        break;
+    }
+    script += "; ";
+  }
+  return script + "} 2>/dev/null || true";
+}
+
+TEST_F(ViewOverlayTest, RandomCommandsAreTakenBackExactly) {
+  for (const char* path : {"ws/a/b/c", "ws/a/d", "ws/b", "ws/c/a"}) write(path, path);
+  std::mt19937 random(11);
+  model::ViewId id = step("echo first > first; mkdir -p d/d");
+  auto seen = [&] {
+    auto view = store().reopen(id, options()).value();
+    return output_of(
+        *view, "find . -printf '%p %y %m %n %l\\n' | sort; find . -type f | sort | xargs md5sum");
+  };
+  std::vector<std::string> states{seen()};
+  for (int round = 0; round < 12; ++round) {
+    step(id, random_command(random));
+    states.push_back(seen());
+    if (random() % 3 != 0) continue;
+    size_t count = 1 + random() % (states.size() - 1);
+    ASSERT_TRUE(store().rollback(id, static_cast<uint32_t>(count)).ok());
+    states.resize(states.size() - count);
+    ASSERT_EQ(seen(), states.back()) << round;
+  }
 }
 
 TEST_F(ViewOverlayTest, GitWorksInALinkedWorktreeAndTheHostsRepositoryIsUntouched) {
