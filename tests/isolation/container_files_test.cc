@@ -235,9 +235,14 @@ TEST_F(ContainerFiles, ScratchSpaceIsBounded) {
   plan.limits.shm_bytes = 4u << 20;
   auto sandbox = must_start(plan);
   ASSERT_NE(sandbox, nullptr);
+  EXPECT_TRUE(sandbox->limits_hit().empty());
   EXPECT_NE(output_of(*sandbox, "dd if=/dev/zero of=/tmp/f bs=1M count=32 2>&1 || true")
                 .find("No space left"),
             std::string::npos);
+  auto hits = sandbox->limits_hit();
+  ASSERT_EQ(hits.size(), 1u);
+  EXPECT_EQ(hits[0].rule, "limits.disk");
+  EXPECT_FALSE(hits[0].remedy.empty());
   EXPECT_NE(output_of(*sandbox, "dd if=/dev/zero of=/dev/shm/f bs=1M count=8 2>&1 || true")
                 .find("No space left"),
             std::string::npos);

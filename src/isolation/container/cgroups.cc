@@ -117,6 +117,16 @@ Status apply_limit(const sys::Cgroup& cgroup, const std::string& controller,
 
 }  // namespace
 
+model::Denial limit_hit(const std::string& what, const std::string& option, uint64_t count) {
+  model::Denial denial;
+  denial.kind = model::DenialKind::limit;
+  denial.what = what;
+  denial.rule = "limits." + what;
+  denial.remedy = fmt::format("raise it: {} or limits.{} in policy", option, what);
+  denial.count = count;
+  return denial;
+}
+
 CgroupHost::Version CgroupHost::version_of(const std::string& controller) const {
   if (v1.count(controller) != 0) return Version::v1;
   return has_word(v2_controllers, controller) ? Version::v2 : Version::none;
@@ -242,19 +252,11 @@ uint64_t SandboxCgroups::oom_kills() const {
 
 std::vector<model::Denial> SandboxCgroups::limits_hit() const {
   std::vector<model::Denial> hits;
-  auto add = [&](const char* what, const char* option, uint64_t count) {
-    if (count == 0) return;
-    model::Denial denial;
-    denial.kind = model::DenialKind::limit;
-    denial.what = what;
-    denial.rule = std::string("limits.") + what;
-    denial.remedy = fmt::format("raise it: {} or limits.{} in policy", option, what);
-    denial.count = count;
-    hits.push_back(std::move(denial));
-  };
   const sys::Cgroup* pids = find("pids");
-  if (pids != nullptr) add("pids", "--pids", pids->counter("pids.events", "max"));
-  add("memory", "--memory", oom_kills());
+  uint64_t refused_forks = pids == nullptr ? 0 : pids->counter("pids.events", "max");
+  if (refused_forks > 0) hits.push_back(limit_hit("pids", "--pids", refused_forks));
+  if (uint64_t kills = oom_kills(); kills > 0)
+    hits.push_back(limit_hit("memory", "--memory", kills));
   return hits;
 }
 

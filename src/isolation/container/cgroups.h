@@ -20,6 +20,9 @@
 
 namespace paddock::isolation::container {
 
+// "limits.<what>" was hit `count` times; `option` raises it.
+model::Denial limit_hit(const std::string& what, const std::string& option, uint64_t count);
+
 // What this process may use of the host's cgroups. On a hybrid host the version 2 tree has no
 // controllers but still kills and freezes as one.
 struct CgroupHost {

@@ -15,6 +15,7 @@
 
 #include "isolation/container/mount_runner.h"
 #include "sys/capability_limits.h"
+#include "sys/fd_passing.h"
 #include "sys/raw_calls.h"
 
 // SAFETY: everything in this file runs between clone and exec in a copy of the parent's memory:
@@ -43,6 +44,7 @@ class Child {
       errno = mounted.error;
       return fail(Stage::mounts, mounted.step);
     }
+    if (sys::raw_send_fd(control_, mounted.scratch) != 0) return fail(Stage::descriptors);
     if (confine() != 0) return fail(Stage::confine);
     if (arrange_descriptors(program) != 0) return fail(Stage::descriptors);
     return execute();

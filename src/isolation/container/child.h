@@ -12,7 +12,9 @@
 
 namespace paddock::isolation::container {
 
-// What goes wrong in the child, sent to the parent as one record over the control socket.
+// What goes wrong in the child, sent to the parent as one record over the control socket. Before,
+// when the mounts are done, goes a record of one byte with the scratch tmpfs: the parent sees by it
+// whether it is full.
 enum class Stage : uint32_t { identity, hostname, mounts, confine, descriptors, exec };
 struct ChildFailure {
   Stage stage = Stage::identity;

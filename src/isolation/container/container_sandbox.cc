@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <sys/time.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +16,12 @@ namespace {
 
 uint64_t microseconds(const struct timeval& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1000000 + static_cast<uint64_t>(time.tv_usec);
+}
+
+// No block or no inode is left.
+bool is_full(const sys::Fd& file_system) {
+  struct statfs fs {};
+  return ::fstatfs(file_system.get(), &fs) == 0 && (fs.f_bavail == 0 || fs.f_ffree == 0);
 }
 
 }  // namespace
@@ -67,6 +74,7 @@ void ContainerSandbox::confine(wire::Start& start) const {
 ContainerSandbox::Counters ContainerSandbox::read_counters() const {
   Counters counters;
   counters.limits_hit = launched_.cgroups.limits_hit();
+  if (is_full(launched_.scratch)) counters.limits_hit.push_back(limit_hit("disk", "--disk", 1));
   counters.oom_killed = launched_.cgroups.oom_kills() > 0;
   launched_.cgroups.fill(counters.usage);
   return counters;
@@ -112,6 +120,7 @@ Status ContainerSandbox::destroy() {
     last_counters_.usage.system_us = microseconds(exit->usage.ru_stime);
   }
   PD_TRY_CTX("ending the sandbox", launched_.cgroups.remove());
+  launched_.scratch.reset();
   launched_.stream.reset();
   launched_.id_range.reset();
   destroyed_ = true;

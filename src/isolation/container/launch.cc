@@ -20,6 +20,7 @@
 #include "isolation/container/mount_program_builder.h"
 #include "isolation/container/remedies.h"
 #include "sys/capability_limits.h"
+#include "sys/fd_passing.h"
 #include "sys/files.h"
 #include "sys/pipe.h"
 
@@ -142,14 +143,14 @@ class Launch {
   // The control socket closes when the agent is executed, or carries what failed.
   Status await_agent() {
     ChildFailure failure;
-    ssize_t n = -1;
-    do {
-      n = ::recv(control_.get(), &failure, sizeof failure, 0);
-    } while (n < 0 && errno == EINTR);
+    while (true) {
+      sys::Record record = PD_TRY(sys::receive_record(control_, &failure, sizeof failure));
+      if (record.size == 0) break;
+      if (record.size == sizeof failure) return explain(failure);
+      launched_.scratch = std::move(record.fd);
+    }
     control_.reset();
-    if (n == 0) return {};
-    if (n == sizeof failure) return explain(failure);
-    return Error(Code::internal, "the sandbox's first process sent something else than a failure");
+    return {};
   }
 
   Error explain(const ChildFailure& failure) const {

@@ -19,6 +19,7 @@ namespace paddock::isolation::container {
 struct Launched {
   std::optional<sys::LockedNumber> id_range;  // started by root
   SandboxCgroups cgroups;
+  sys::Fd scratch;  // of the scratch tmpfs, for asking how full it is
   sys::SocketFd stream;
   sys::IdMaps id_maps;
   sys::Process agent;

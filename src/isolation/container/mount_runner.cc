@@ -80,6 +80,8 @@ int open_or_make(int root, const char* path, Node last) {
 // One method per step: 0, or -1 and errno.
 class Runner {
  public:
+  int scratch() const { return scratch_; }
+
   int operator()(const step::MountScratch& s) {
     scratch_ = make_file_system("tmpfs", s.options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
     if (scratch_ < 0) return -1;
@@ -280,9 +282,9 @@ class Runner {
 MountRunResult run_mount_program(const MountProgram& program) {
   Runner runner;
   for (uint32_t index = 0; index < program.size(); ++index) {
-    if (std::visit(runner, program[index]) != 0) return {index, errno};
+    if (std::visit(runner, program[index]) != 0) return {index, errno, -1};
   }
-  return {};
+  return {0, 0, runner.scratch()};
 }
 
 }  // namespace paddock::isolation::container

@@ -8,10 +8,12 @@
 
 namespace paddock::isolation::container {
 
-// error 0: done, the working directory is `/`. Else the errno of `step`, an index into the program.
+// error 0: done, the working directory is `/`, and `scratch` is a descriptor of the scratch tmpfs,
+// which has no path any more. Else the errno of `step`, an index into the program.
 struct MountRunResult {
   uint32_t step = 0;
   int error = 0;
+  int scratch = -1;
 };
 
 MountRunResult run_mount_program(const MountProgram& program);
