@@ -27,7 +27,11 @@ std::vector<char*> c_strings(const std::vector<std::string>& strings) {
 Result<pid_t> spawn(const Command& command, const Pipe& in, const Pipe& out, const Pipe& err) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.read.get(), 0);
+  if (command.input_file.empty()) {
+    posix_spawn_file_actions_adddup2(&actions, in.read.get(), 0);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, 0, command.input_file.c_str(), O_RDONLY, 0);
+  }
   posix_spawn_file_actions_adddup2(&actions, out.write.get(), 1);
   posix_spawn_file_actions_adddup2(&actions, err.write.get(), 2);
   if (!command.directory.empty()) {

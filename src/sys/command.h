@@ -15,6 +15,7 @@ struct Command {
   std::string directory;                 // working directory, empty: the caller's
   std::string input;                     // written to standard input, then closed
   size_t output_limit = 256u << 20;      // of each stream; more is resource_exhausted
+  std::string input_file;                // read as standard input instead of `input`
 };
 
 struct CommandResult {

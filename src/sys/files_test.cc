@@ -58,6 +58,15 @@ TEST(Command, CollectsBothStreamsAndTheExitCode) {
   EXPECT_EQ(result.err, "err\n");
 }
 
+TEST(Command, AFileStandsForTheInput) {
+  TempDir tmp;
+  ASSERT_TRUE(replace_file(tmp.path() + "/in", "from a file", 0600).ok());
+  Command command{{"cat"}, {"PATH=/usr/bin:/bin"}, "", "", 1024, tmp.path() + "/in"};
+  EXPECT_EQ(run_command(command).value().out, "from a file");
+  command.input_file += "-missing";
+  EXPECT_EQ(run_command(command).error().code(), Code::not_found);
+}
+
 TEST(Command, AProgramThatIgnoresItsInputDoesNotEndUs) {
   Command command{{"true"}, {"PATH=/usr/bin:/bin"}, "", std::string(1 << 20, 'x'), 1024};
   EXPECT_EQ(run_command(command).value().exit_code, 0);

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "view/changes.h"
 #include "view/testing/apply.h"
+#include "view/testing/git.h"
 #include "view/testing/stack.h"
 
 namespace paddock::view {

@@ -10,9 +10,6 @@ Error pending(const char* what) {
 
 }  // namespace
 
-Result<std::string> make_patch(const LayerStack&, const std::vector<std::string>&) {
-  return pending("the patch of a view");
-}
 Result<std::string> bring_branch(const GitView&, const std::string&) {
   return pending("bringing commits");
 }

@@ -76,6 +76,7 @@ Result<sys::CommandResult> run_git(GitCall call) {
   command.argv.insert(command.argv.end(), call.args.begin(), call.args.end());
   command.directory = call.directory.empty() ? "/" : call.directory.str();
   command.input = std::move(call.input);
+  command.input_file = call.input_file.str();
   command.output_limit = call.output_limit;
   return sys::run_command(command);
 }

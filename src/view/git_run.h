@@ -17,6 +17,7 @@ struct GitCall {
   model::HostPath git_dir;
   model::HostPath directory;  // working directory; empty: /
   std::string input;
+  model::HostPath input_file;  // read instead of `input`
   size_t output_limit = 256u << 20;
   std::vector<std::string> environment;  // added to the fixed one
 };

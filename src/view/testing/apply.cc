@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "view/git_run.h"
 
 namespace paddock::view::testing {
 namespace {
@@ -44,12 +43,6 @@ std::string results_of(const ApplyReport& report) {
 std::string leftovers(const StackOnDisk& disk) {
   return names_in(disk.path("journal"), "") + names_in(disk.host_dir(), ".paddock") +
          names_in(disk.stack.bases.str(), "tmp-") + names_in(disk.stack.bases.str(), "parked-");
-}
-
-bool have_git() {
-  GitCall call;
-  call.args = {"version"};
-  return run_git(std::move(call)).ok();
 }
 
 }  // namespace paddock::view::testing

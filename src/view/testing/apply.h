@@ -19,6 +19,4 @@ std::string results_of(const ApplyReport& report);
 // What an apply has left in its journal directory and in the host tree, beside its lock.
 std::string leftovers(const StackOnDisk& disk);
 
-bool have_git();
-
 }  // namespace paddock::view::testing
