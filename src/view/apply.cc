@@ -39,8 +39,8 @@ class Apply {
     PD_TRY(check());
     Plan plan = PD_TRY(plan_apply(comparison_, selected_, verdicts_));
     ApplyReport report = make_report();
-    bool writes = options_.writes == Writes::perform && !report.has_conflict &&
-                  !comparison_.deltas.empty();
+    bool writes =
+        options_.writes == Writes::perform && !report.has_conflict && !comparison_.deltas.empty();
     if (!writes) return report;
     Result<Completion> completion = write(std::move(plan));
     if (!completion.ok()) {

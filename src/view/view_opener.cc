@@ -1,7 +1,6 @@
 #include "view/view_opener.h"
 
 #include <fmt/core.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <optional>
@@ -24,13 +23,6 @@ using model::ViewId;
 
 constexpr int kIdAttempts = 8;
 constexpr size_t kMaxReported = 1000;  // hidden paths in a decision; the control has their number
-
-// The clock that file systems stamp with: a host file written after this instant has a later time.
-int64_t file_clock_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
 
 // Lowers, top first: what earlier steps wrote, the mask (of the workspace alone), the host.
 Result<std::vector<model::OverlayTree>> make_trees(const KeptView& view, uint32_t number,
@@ -138,7 +130,10 @@ Result<std::unique_ptr<OpenView>> open_step(const HostPath& home, Catalog& catal
   KeptView& view = locked.view;
   StepRecord step;
   step.step.number = view.last_number() + 1;
-  step.opened_ns = file_clock_ns();
+  // The fine clock: no stamp that a file got before is later (a coarse one may be, Linux 6.13
+  // stamps finely what was looked at). What is written in the rest of this tick may be stamped
+  // earlier, and is what the command will see.
+  step.opened_ns = sys::wall_clock_ns();
   auto mask = PD_TRY(update_mask(home, host.workspace.path, options.files));
   if (mask) PD_TRY(add_hidden(view.dirs, mask->hidden));
   auto trees = PD_TRY(make_trees(view, step.step.number, mask));
