@@ -8,6 +8,7 @@ namespace paddock::view {
 
 Result<OpenStack> OpenStack::open(const LayerStack& stack) {
   OpenStack opened;
+  opened.access_ = PD_TRY(LayerAccess::open(stack.layers));
   for (const model::HostPath& layer : stack.layers) {
     opened.layers_.push_back(PD_TRY_CTX("opening a layer", sys::open_dir(layer.str())));
   }

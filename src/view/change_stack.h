@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "sys/fd.h"
 #include "view/changes.h"
+#include "view/layer_access.h"
 
 namespace paddock::view {
 
@@ -21,6 +22,10 @@ class OpenStack {
   size_t layer_count() const { return layers_.size(); }
   const sys::DirFd& layer(size_t index) const { return layers_[index]; }
   const sys::DirFd& host() const { return host_; }
+  // What the sandbox closed to its user is open while the stack is: the mode it gave the object.
+  mode_t mode_of(uint64_t layer_inode, mode_t now) const {
+    return access_.mode_of(layer_inode, now);
+  }
 
   // The path itself or the directory above it that was masked from the view.
   std::optional<std::string> hidden_root(const std::string& path) const;
@@ -28,6 +33,7 @@ class OpenStack {
   bool hides_below(const std::string& path) const;
 
  private:
+  LayerAccess access_;
   std::vector<sys::DirFd> layers_;
   sys::DirFd host_;
   std::set<std::string> hidden_;

@@ -105,6 +105,7 @@ class Walker {
     for (size_t index : holders) {
       LayerObject found = PD_TRY(examine_layer(open.layers[index], name));
       if (!found.object.exists()) continue;
+      found.object.state.mode = stack_.mode_of(found.object.ino, found.object.state.mode);
       bool is_dir = found.object.is(FileType::directory);
       if (resolved.top && !is_dir) {  // a directory covers what is not one
         resolved.host_shows = false;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "overlay_fixture.h"
@@ -297,6 +298,31 @@ TEST_F(ViewOverlayTest, TheUpperIsMeasuredAndARunOfReadsLeavesNoView) {
   view = store().create(options()).value();
   output_of(*view, "cat f >/dev/null; find . >/dev/null");
   EXPECT_EQ(view->finish({}).value(), std::nullopt);
+}
+
+TEST_F(ViewOverlayTest, WhatTheSandboxClosesToItsUserIsComparedWithItsModeAndStaysClosed) {
+  write("ws/f", "one");
+  write("ws/d/in", "one");
+  auto view = store().create(options()).value();
+  output_of(
+      *view,
+      "echo two > f; echo new > d/in; echo x > d/more; mkdir -p e/e; chmod 0 f d/more d e/e e");
+  ASSERT_TRUE(view->finish({}).value().has_value());
+  model::ViewId id = view->id();
+  model::ChangeSet set = store().changes(id).value();
+  std::map<std::string, mode_t> modes;
+  for (const model::Change& change : set.changes) {
+    modes[change.path] = change.after.mode;
+    bool has_bytes = change.after.type == model::FileType::regular;
+    EXPECT_EQ(change.added_lines, has_bytes ? 1u : 0u) << change.path << " was read";
+  }
+  EXPECT_EQ(modes["f"], 0u);
+  EXPECT_EQ(modes["d/more"], 0u);
+  EXPECT_EQ(modes["e"], 0u);
+  EXPECT_EQ(modes["d/in"], 0644u);
+  view = store().reopen(id, options()).value();
+  EXPECT_EQ(output_of(*view, "stat -c '%n %a' f d e; chmod 700 e; stat -c '%n %a' e/e"),
+            "f 0\nd 0\ne 0\ne/e 0\n");
 }
 
 TEST_F(ViewOverlayTest, WhatASandboxLeavesOfOddTreesCanBeSealedAndRemoved) {
