@@ -84,6 +84,9 @@ Result<Database> Database::open(const std::string& path) {
   if (code != SQLITE_OK) return fail(raw, "opening " + printable(path));
   ::chmod(path.c_str(), 0600);
   sqlite3_busy_timeout(raw, kBusyTimeoutMs);
+  // Closing the last connection would copy the log into the file and sync both: four waits for the
+  // disk in every `run`. The log is copied when it is long instead.
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   // Switching to WAL fails at once, without the busy handler, while another process opens the file.
   for (int waited_ms = 0;; waited_ms += kRetryMs) {
     Status switched = db.execute("PRAGMA journal_mode=WAL");
