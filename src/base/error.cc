@@ -38,23 +38,52 @@ const CodeRow& row_of(Code code) {
 
 Code code_of_errno(int errno_value) {
   switch (errno_value) {
-    case ENOENT: case ENOTDIR: case ESRCH: return Code::not_found;
-    case EEXIST: return Code::already_exists;
-    case EACCES: case EPERM: case EROFS: return Code::permission_denied;
-    case ENOSPC: case EDQUOT: case ENOMEM: case EMFILE: case ENFILE: return Code::resource_exhausted;
-    case ENOSYS: case EOPNOTSUPP: return Code::unsupported;
-    case EBUSY: case ENOTEMPTY: return Code::failed_precondition;
-    case EAGAIN: case ECONNREFUSED: case ECONNRESET: case EPIPE: return Code::unavailable;
-    case ETIMEDOUT: return Code::timed_out;
-    case EINVAL: case ENAMETOOLONG: case ELOOP: return Code::invalid_argument;
-    default: return Code::internal;
+    case ENOENT:
+    case ENOTDIR:
+    case ESRCH:
+      return Code::not_found;
+    case EEXIST:
+      return Code::already_exists;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::permission_denied;
+    case ENOSPC:
+    case EDQUOT:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+      return Code::resource_exhausted;
+    case ENOSYS:
+    case EOPNOTSUPP:
+      return Code::unsupported;
+    case EBUSY:
+    case ENOTEMPTY:
+      return Code::failed_precondition;
+    case EAGAIN:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EPIPE:
+      return Code::unavailable;
+    case ETIMEDOUT:
+      return Code::timed_out;
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return Code::invalid_argument;
+    default:
+      return Code::internal;
   }
 }
 
 }  // namespace
 
-std::string_view to_string(Code code) { return row_of(code).name; }
-int http_status(Code code) { return row_of(code).http; }
+std::string_view to_string(Code code) {
+  return row_of(code).name;
+}
+int http_status(Code code) {
+  return row_of(code).http;
+}
 
 Error Error::from_errno(int errno_value, std::string doing) {
   std::array<char, 128> text{};
@@ -82,7 +111,9 @@ std::string Error::describe() const {
 }
 
 namespace detail {
-void wrong_side_of_result() { std::abort(); }
+void wrong_side_of_result() {
+  std::abort();
+}
 }  // namespace detail
 
 }  // namespace paddock

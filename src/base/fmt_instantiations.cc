@@ -1,5 +1,6 @@
 // Debian ships fmt as headers and a shared library only. This unit instantiates the non-template
-// parts once, so that programs link them statically and every other unit compiles the light headers.
+// parts once, so that programs link them statically and every other unit compiles the light
+// headers.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

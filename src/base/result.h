@@ -17,8 +17,8 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}    // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -89,19 +89,19 @@ using Status = Result<void>;
 }  // namespace paddock
 
 // Evaluates to the value of a Result, or returns its error from the enclosing function.
-#define PD_TRY(...)                                                  \
-  ({                                                                 \
-    auto pd_result = (__VA_ARGS__);                                  \
-    if (!pd_result.ok()) return std::move(pd_result).error();        \
-    std::move(pd_result).value();                                    \
+#define PD_TRY(...)                                           \
+  ({                                                          \
+    auto pd_result = (__VA_ARGS__);                           \
+    if (!pd_result.ok()) return std::move(pd_result).error(); \
+    std::move(pd_result).value();                             \
   })
 
 // The same, saying what we were doing: PD_TRY_CTX("reading the journal", read_file(path)).
-#define PD_TRY_CTX(doing, ...)                                                     \
-  ({                                                                               \
-    auto pd_result = (__VA_ARGS__);                                                \
-    if (!pd_result.ok()) {                                                         \
-      return std::move(std::move(pd_result).error().add_context((doing)));         \
-    }                                                                              \
-    std::move(pd_result).value();                                                  \
+#define PD_TRY_CTX(doing, ...)                                             \
+  ({                                                                       \
+    auto pd_result = (__VA_ARGS__);                                        \
+    if (!pd_result.ok()) {                                                 \
+      return std::move(std::move(pd_result).error().add_context((doing))); \
+    }                                                                      \
+    std::move(pd_result).value();                                          \
   })

@@ -18,7 +18,9 @@ Result<int> doubled(int n) {
   return *number * 2;
 }
 
-TEST(Result, TryYieldsTheValueOfAMoveOnlyResult) { EXPECT_EQ(doubled(21).value(), 42); }
+TEST(Result, TryYieldsTheValueOfAMoveOnlyResult) {
+  EXPECT_EQ(doubled(21).value(), 42);
+}
 
 TEST(Result, TryReturnsTheErrorWithItsContext) {
   auto result = doubled(-1);
@@ -39,7 +41,8 @@ TEST(Result, TryWorksOnStatus) {
 TEST(Error, ContextsReadFromTheOutside) {
   Error error = Error::from_errno(ENOENT, "opening /x");
   error.add_context("reading the journal").add_context("starting");
-  EXPECT_EQ(error.describe(), "starting: reading the journal: opening /x: No such file or directory");
+  EXPECT_EQ(error.describe(),
+            "starting: reading the journal: opening /x: No such file or directory");
   EXPECT_EQ(error.code(), Code::not_found);
   EXPECT_EQ(error.errno_value(), ENOENT);
 }

@@ -58,8 +58,11 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 // Length of the UTF-8 sequence at the start of `text`, 0 when it is not one.
 size_t utf8_length(std::string_view text) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  size_t length = byte(0) < 0x80 ? 1 : byte(0) >= 0xc2 && byte(0) < 0xe0 ? 2
-                : (byte(0) & 0xf0) == 0xe0 ? 3 : byte(0) >= 0xf0 && byte(0) < 0xf5 ? 4 : 0;
+  size_t length = byte(0) < 0x80                      ? 1
+                  : byte(0) >= 0xc2 && byte(0) < 0xe0 ? 2
+                  : (byte(0) & 0xf0) == 0xe0          ? 3
+                  : byte(0) >= 0xf0 && byte(0) < 0xf5 ? 4
+                                                      : 0;
   if (length == 0 || length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
@@ -155,7 +158,8 @@ Result<uint64_t> parse_seconds(std::string_view text) {
                fmt::format("'{}' is not a duration: use digits and s, m, h or d", printable(text)));
 }
 
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates) {
   std::optional<std::string> best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
@@ -201,7 +205,7 @@ bool is_valid_utf8(std::string_view bytes) {
 bool glob_match(std::string_view pattern, std::string_view text) {
   constexpr size_t kNone = std::string_view::npos;
   size_t p = 0, t = 0;
-  size_t star_p = kNone, star_t = 0;      // after `*`: may swallow one more byte that is not '/'
+  size_t star_p = kNone, star_t = 0;  // after `*`: may swallow one more byte that is not '/'
   size_t globstar_p = kNone, globstar_t = 0;  // after `**`: may swallow any byte
   while (true) {
     if (p < pattern.size() && pattern.substr(p, 2) == "**") {

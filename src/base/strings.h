@@ -26,7 +26,8 @@ std::string format_bytes(uint64_t bytes);  // shortest exact form: "4G", "1500"
 Result<uint64_t> parse_seconds(std::string_view text);
 
 // Levenshtein nearest of `candidates` to `word`, when near enough to be a likely slip.
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates);
 
 // Text safe for a terminal or a log line: control and non-UTF-8 bytes as \xHH, backslash doubled.
 std::string printable(std::string_view bytes);

@@ -34,7 +34,9 @@ TEST(Strings, NearestFindsASlipAndNotANonsense) {
 TEST(Strings, PrintableLeavesTextAndEscapesTheRest) {
   EXPECT_EQ(printable("café ☕"), "café ☕");
   EXPECT_EQ(printable("a\x1b[31m\n\xff\\"), "a\\x1b[31m\\x0a\\xff\\\\");
-  EXPECT_EQ(printable("\xc2\x9b" "31m"), "\\xc2\\x9b31m");  // C1 control sequence introducer
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m");  // C1 control sequence introducer
 }
 
 TEST(Strings, Utf8RejectsOverlongSurrogateAndTruncated) {
@@ -52,13 +54,27 @@ struct GlobCase {
 
 TEST(Strings, GlobsStopAtSlashesUnlessDoubled) {
   for (const GlobCase& c : {
-           GlobCase{".env*", ".env", true}, {".env*", ".env.local", true},
-           {".env*", "x/.env", false}, {"**/.env", ".env", true}, {"**/.env", "a/b/.env", true},
-           {"**/.env", "a/b.env", false}, {"*.pem", "key.pem", true}, {"*.pem", "a/key.pem", false},
-           {"secrets/**", "secrets/a/b", true}, {"secrets/**", "secret/a", false},
-           {"id_[rd]sa", "id_rsa", true}, {"id_[!r]sa", "id_rsa", false}, {"a?c", "a/c", false},
-           {"[", "[", true}, {"\\*", "*", true}, {"\\*", "x", false}, {"", "", true}, {"*", "", true},
-           {"a**b", "a/x/b", true}, {"*a*b*c", "xxaxxbxxc", true}, {"*a*b*c", "xxaxxbxx", false},
+           GlobCase{".env*", ".env", true},
+           {".env*", ".env.local", true},
+           {".env*", "x/.env", false},
+           {"**/.env", ".env", true},
+           {"**/.env", "a/b/.env", true},
+           {"**/.env", "a/b.env", false},
+           {"*.pem", "key.pem", true},
+           {"*.pem", "a/key.pem", false},
+           {"secrets/**", "secrets/a/b", true},
+           {"secrets/**", "secret/a", false},
+           {"id_[rd]sa", "id_rsa", true},
+           {"id_[!r]sa", "id_rsa", false},
+           {"a?c", "a/c", false},
+           {"[", "[", true},
+           {"\\*", "*", true},
+           {"\\*", "x", false},
+           {"", "", true},
+           {"*", "", true},
+           {"a**b", "a/x/b", true},
+           {"*a*b*c", "xxaxxbxxc", true},
+           {"*a*b*c", "xxaxxbxx", false},
        }) {
     EXPECT_EQ(glob_match(c.pattern, c.text), c.matches) << c.pattern << " on " << c.text;
   }

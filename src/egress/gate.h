@@ -1,6 +1,7 @@
 // The only way out of a sandbox. Not built yet: today every sandbox gets `no egress`, for which the
-// agent's constant table and stub resolver suffice and no gate runs. The contract is written so that
-// the agent's streams, not sockets of the host, meet the gate: nothing in it assumes a container.
+// agent's constant table and stub resolver suffice and no gate runs. The contract is written so
+// that the agent's streams, not sockets of the host, meet the gate: nothing in it assumes a
+// container.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace paddock::egress {
 // A connection that a sandbox asks for, by the name it resolved.
 struct Request {
   model::SandboxId sandbox;
-  std::string host;     // canonical form
+  std::string host;  // canonical form
   uint16_t port = 0;
 };
 

@@ -18,7 +18,7 @@ inline constexpr EnumNames<ControlState, 3> kControlStateNames{
      {ControlState::refused, "refused"}}};
 
 struct Control {
-  std::string name;    // dotted, stable: "limits.memory", "seccomp", "files.hide", "network"
+  std::string name;  // dotted, stable: "limits.memory", "seccomp", "files.hide", "network"
   ControlState state;
   std::string detail;  // how it is enforced, what the approximation misses, or why it is refused
 };
@@ -26,12 +26,13 @@ struct Control {
 struct Decision {
   Level level = Level::container;
   Trust trust = Trust::generated;
-  // Set when policy accepted less than the trust requires: who accepted it, for the one stderr line.
+  // Set when policy accepted less than the trust requires: who accepted it, for the one stderr
+  // line.
   std::optional<std::string> accepted_by;
-  std::string root_template;          // "host" or the rootfs directory
+  std::string root_template;  // "host" or the rootfs directory
   std::vector<Control> controls;
-  std::vector<std::string> hidden;    // workspace paths masked from the sandbox
-  std::vector<std::string> grants;    // what of the host was given by name (mounts, env, paths)
+  std::vector<std::string> hidden;  // workspace paths masked from the sandbox
+  std::vector<std::string> grants;  // what of the host was given by name (mounts, env, paths)
 };
 
 }  // namespace paddock::model

@@ -32,9 +32,9 @@ Id<Tag> Id<Tag>::from_entropy(std::string_view raw) {
 
 template <typename Tag>
 Result<Id<Tag>> Id<Tag>::parse(std::string_view text) {
-  bool valid = text.size() == kLength &&
-               std::all_of(text.begin(), text.end(),
-                           [](char c) { return kAlphabet.find(c) != std::string_view::npos; });
+  bool valid = text.size() == kLength && std::all_of(text.begin(), text.end(), [](char c) {
+                 return kAlphabet.find(c) != std::string_view::npos;
+               });
   if (!valid) {
     return Error(Code::invalid_argument, fmt::format("'{}' is not an id", printable(text)));
   }

@@ -1,5 +1,5 @@
-// Names of things. An id is 12 characters of [a-z2-7] drawn from the kernel's entropy; users may give
-// any unambiguous prefix of four or more.
+// Names of things. An id is 12 characters of [a-z2-7] drawn from the kernel's entropy; users may
+// give any unambiguous prefix of four or more.
 #pragma once
 
 #include <compare>

@@ -15,9 +15,8 @@ inline constexpr EnumNames<Level, 4> kLevelNames{{{Level::process, "process"},
 
 // What is known about the code. `generated` is the default: nobody read it.
 enum class Trust { reviewed, generated, hostile };
-inline constexpr EnumNames<Trust, 3> kTrustNames{{{Trust::reviewed, "reviewed"},
-                                                  {Trust::generated, "generated"},
-                                                  {Trust::hostile, "hostile"}}};
+inline constexpr EnumNames<Trust, 3> kTrustNames{
+    {{Trust::reviewed, "reviewed"}, {Trust::generated, "generated"}, {Trust::hostile, "hostile"}}};
 
 // The level that code of this trust requires unless policy accepts a weaker one.
 constexpr Level required_level(Trust trust) {

@@ -23,8 +23,8 @@ class Row {
  public:
   explicit Row(std::vector<Value> values) : values_(std::move(values)) {}
   bool is_null(size_t column) const { return values_.at(column).index() == 0; }
-  int64_t integer(size_t column) const;           // 0 for NULL
-  const std::string& text(size_t column) const;   // "" for NULL
+  int64_t integer(size_t column) const;          // 0 for NULL
+  const std::string& text(size_t column) const;  // "" for NULL
 
  private:
   std::vector<Value> values_;

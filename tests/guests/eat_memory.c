@@ -1,4 +1,5 @@
-// eat_memory MIB [memfd|pipes|sockets]   takes that much memory, page by page, and prints "ate MIB".
+// eat_memory MIB [memfd|pipes|sockets]   takes that much memory, page by page, and prints "ate
+// MIB".
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

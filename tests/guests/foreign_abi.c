@@ -1,5 +1,5 @@
-// foreign_abi int80|x32   opens an AF_ALG socket through a second system call ABI of the same kernel.
-// Prints "ok", the errno name, or dies of the signal that a filter sends.
+// foreign_abi int80|x32   opens an AF_ALG socket through a second system call ABI of the same
+// kernel. Prints "ok", the errno name, or dies of the signal that a filter sends.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +10,10 @@
 
 static long int80(long number, long a, long b, long c) {
   long result;
-  __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c) : "memory", "r8", "r9",
-                   "r10", "r11");
+  __asm__ volatile("int $0x80"
+                   : "=a"(result)
+                   : "a"(number), "b"(a), "c"(b), "d"(c)
+                   : "memory", "r8", "r9", "r10", "r11");
   return result;
 }
 

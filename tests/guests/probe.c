@@ -1,7 +1,7 @@
 // probe NAME…   makes each named call once and prints "NAME: ok" or "NAME: <errno>".
-// Harmless to the host even as root with nothing in the way: a call that is allowed opens a descriptor,
-// changes a child alone, or fails on its arguments, with another errno than a filter's. No call here
-// may change a mount, a device or a clock.
+// Harmless to the host even as root with nothing in the way: a call that is allowed opens a
+// descriptor, changes a child alone, or fails on its arguments, with another errno than a filter's.
+// No call here may change a mount, a device or a clock.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -38,17 +38,31 @@ static long in_child(int (*attempt)(void)) {  // for calls that would change thi
   return error ? -1 : 0;
 }
 
-static int do_unshare_user(void) { return unshare(CLONE_NEWUSER); }
-static int do_unshare_net(void) { return unshare(CLONE_NEWUSER | CLONE_NEWNET); }
-static int do_unshare_mount(void) { return unshare(CLONE_NEWNS); }
+static int do_unshare_user(void) {
+  return unshare(CLONE_NEWUSER);
+}
+static int do_unshare_net(void) {
+  return unshare(CLONE_NEWUSER | CLONE_NEWNET);
+}
+static int do_unshare_mount(void) {
+  return unshare(CLONE_NEWNS);
+}
 static int do_setns(void) {
   int fd = open("/proc/self/ns/user", O_RDONLY);
   return fd < 0 ? -1 : setns(fd, 0);
 }
-static int do_mount(void) { return mount("tmpfs", "/nonexistent", "tmpfs", 0, NULL); }
-static int do_chroot(void) { return chroot("/"); }
-static int do_setuid(void) { return setuid(0); }
-static int do_personality(void) { return (int)syscall(SYS_personality, 0x0400000 /* READ_IMPLIES_EXEC */); }
+static int do_mount(void) {
+  return mount("tmpfs", "/nonexistent", "tmpfs", 0, NULL);
+}
+static int do_chroot(void) {
+  return chroot("/");
+}
+static int do_setuid(void) {
+  return setuid(0);
+}
+static int do_personality(void) {
+  return (int)syscall(SYS_personality, 0x0400000 /* READ_IMPLIES_EXEC */);
+}
 
 static long do_clone_user(void) {
   long child = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
@@ -90,7 +104,7 @@ static long do_bpf(void) {
 }
 static long do_perf(void) {
   char attr[112] = {0};
-  *(uint32_t*)attr = 1;                      // PERF_TYPE_SOFTWARE
+  *(uint32_t*)attr = 1;  // PERF_TYPE_SOFTWARE
   *(uint32_t*)(attr + 4) = sizeof attr;
   return syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
 }
@@ -105,10 +119,14 @@ static long family(int domain, int type, int protocol) {
   return fd;
 }
 
-#define RAW(label, ...) {#label, NULL, NULL, {__VA_ARGS__}, kRaw}
-#define FAMILY(label, ...) {#label, NULL, NULL, {__VA_ARGS__}, kSocket}
-#define CALL(label) {#label, do_##label, NULL, {0}, kFunction}
-#define CHILD(label) {#label, NULL, do_##label, {0}, kFunction}
+#define RAW(label, ...) \
+  { #label, NULL, NULL, {__VA_ARGS__ }, kRaw }
+#define FAMILY(label, ...) \
+  { #label, NULL, NULL, {__VA_ARGS__ }, kSocket }
+#define CALL(label) \
+  { #label, do_##label, NULL, {0 }, kFunction }
+#define CHILD(label) \
+  { #label, NULL, do_##label, {0 }, kFunction }
 
 static struct attempt {
   const char* name;
@@ -117,9 +135,21 @@ static struct attempt {
   long args[7];  // of a raw call: its number first
   enum { kFunction, kRaw, kSocket } kind;
 } attempts[] = {
-    CHILD(unshare_user), CHILD(unshare_net), CHILD(unshare_mount), CHILD(setns), CHILD(mount),
-    CHILD(chroot), CHILD(setuid), CHILD(personality),
-    CALL(clone_user), CALL(clone3), CALL(ptrace), CALL(io_uring), CALL(bpf), CALL(perf), CALL(tiocsti),
+    CHILD(unshare_user),
+    CHILD(unshare_net),
+    CHILD(unshare_mount),
+    CHILD(setns),
+    CHILD(mount),
+    CHILD(chroot),
+    CHILD(setuid),
+    CHILD(personality),
+    CALL(clone_user),
+    CALL(clone3),
+    CALL(ptrace),
+    CALL(io_uring),
+    CALL(bpf),
+    CALL(perf),
+    CALL(tiocsti),
     RAW(fsopen, SYS_fsopen, (long)"tmpfs", 0),
     RAW(fsmount, SYS_fsmount, -1, 0, 0),
     RAW(fsconfig, SYS_fsconfig, -1, 0, 0, 0, 0),
@@ -188,7 +218,8 @@ static long make(const struct attempt* a) {
   if (a->call) return a->call();
   if (a->child) return in_child(a->child);
   if (a->kind == kSocket) return family((int)a->args[0], (int)a->args[1], (int)a->args[2]);
-  return syscall(a->args[0], a->args[1], a->args[2], a->args[3], a->args[4], a->args[5], a->args[6]);
+  return syscall(a->args[0], a->args[1], a->args[2], a->args[3], a->args[4], a->args[5],
+                 a->args[6]);
 }
 
 int main(int argc, char** argv) {

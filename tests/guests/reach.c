@@ -1,5 +1,5 @@
-// reach tcp|udp|tcp6|udp6 ADDRESS PORT | unix PATH | abstract NAME   connects (udp: sends one byte) and
-// prints "ok" or the errno name, and the milliseconds that it took.
+// reach tcp|udp|tcp6|udp6 ADDRESS PORT | unix PATH | abstract NAME   connects (udp: sends one byte)
+// and prints "ok" or the errno name, and the milliseconds that it took.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,7 +36,8 @@ static int reach_inet(const char* how, const char* text, int port) {
   int fd = socket(storage.ss_family, type, 0);
   if (fd < 0) return -1;
   socklen_t length = six ? sizeof *six_address : sizeof *four_address;
-  if (type == SOCK_DGRAM) return sendto(fd, "x", 1, 0, (struct sockaddr*)&storage, length) == 1 ? 0 : -1;
+  if (type == SOCK_DGRAM)
+    return sendto(fd, "x", 1, 0, (struct sockaddr*)&storage, length) == 1 ? 0 : -1;
   return connect(fd, (struct sockaddr*)&storage, length);
 }
 

@@ -573,7 +573,8 @@ TEST_P(AgentConformance, CommandThatStopsOrKillsItsSupervisorDoesNotEscape) {
 }
 
 TEST_P(AgentConformance, LandlockKeepsTheSupervisorOutOfReach) {
-  if (evidence().landlock_abi() < 6) GTEST_SKIP() << "needs landlock-scopes: they come with kernel 6.12";
+  if (evidence().landlock_abi() < 6)
+    GTEST_SKIP() << "needs landlock-scopes: they come with kernel 6.12";
   wire::Start start = start_of({"agent-guest", "signal-parent", "9"});
   start.add_landlock()->set_path("/");
   EXPECT_EQ(client().run(start)->out, "Operation not permitted\n");
