@@ -13,7 +13,8 @@ RUNS = int(os.environ.get("PADDOCK_KILLED_RUNS", "30"))
 
 
 def test_runs_killed_at_random_moments_leave_the_host_as_it_was(paddock, repo, base):
-    before, status = digest(repo), git(repo, "status", "--porcelain")
+    status = git(repo, "status", "--porcelain")  # refreshes the index
+    before = digest(repo)
     started = time.monotonic()
     paddock.sh("echo warm").ok()
     whole = time.monotonic() - started
