@@ -68,6 +68,7 @@ class Walker {
       pending_.pop_back();
       PD_TRY_CTX("comparing " + printable(next.path.empty() ? "." : next.path), visit(next));
     }
+    forget_moved_origins();
     std::sort(out_.touched.begin(), out_.touched.end(),
               [](const Touched& a, const Touched& b) { return a.path < b.path; });
     std::sort(out_.skipped.begin(), out_.skipped.end());
@@ -141,6 +142,8 @@ class Walker {
     bool is_dir = !top.whiteout && top.object.is(FileType::directory);
     if (is_dir) enter(resolved, open, touched, host_was_dir);
     if (!is_dir && host_was_dir) lose(path, touched.git);
+    bool replaced = touched.host.exists() && !is_dir && !top.copied_up;
+    moves_ = moves_ || top.whiteout || top.opaque || replaced;
     if (top.whiteout && !touched.host.exists()) return {};
     touched.copied_up = top.copied_up;
     touched.layer = top.whiteout ? kNoLayer : resolved.layer;
@@ -183,6 +186,15 @@ class Walker {
     pending_.push_back(std::move(next));
   }
 
+  // A name that the host does not have may hold what was moved or linked there from another name: an
+  // origin says where the bytes came from, not that the host had something under this name.
+  void forget_moved_origins() {
+    for (Touched& touched : out_.touched) {
+      bool elsewhere = moves_ || touched.after.links > 1;
+      if (!touched.host.exists() && elsewhere) touched.copied_up = false;
+    }
+  }
+
   // Everything that the host has below `path` is gone from the view.
   void lose(const std::string& path, bool git) {
     pending_.push_back(Directory{path, {}, true, false, git});
@@ -222,6 +234,7 @@ class Walker {
   const OpenStack& stack_;
   NewDirectories new_directories_;
   std::vector<Directory> pending_;
+  bool moves_ = false;  // a name was taken away in some layer: something may have been moved from it
   Walked out_;
 };
 

@@ -20,7 +20,7 @@ struct Touched {
   Object after;             // absent: deleted
   Object host;              // as it is now; absent when it was masked from the view
   size_t layer = kNoLayer;  // which holds `after`
-  bool copied_up = false;   // overlayfs made it from a lower object
+  bool copied_up = false;   // overlayfs made it from a lower object of this name
   bool hidden = false;      // the host has something here, or above, that was masked from the view
   bool git = false;         // at or below a .git
   bool went_with_directory = false;  // no layer names it
