@@ -46,7 +46,10 @@ def zlib(base):
     project = base / "home" / "zlib"
     project.mkdir()
     archive = next(apt.glob("zlib_*.orig.tar.*"))
-    subprocess.run(["tar", "-xf", archive, "-C", project, "--strip-components=1"], check=True)
+    subprocess.run(
+        ["tar", "--no-same-owner", "-xf", archive, "-C", project, "--strip-components=1"],
+        check=True,
+    )
     return project
 
 

@@ -1,20 +1,14 @@
 """What the sandbox says about itself is checked, and what it prints cannot pose as Paddock."""
 import os
 
+from support.program import AGENT, PADDOCK
+
 
 def test_the_outcome_file_is_not_reachable_from_inside(paddock, base):
     done = paddock.sh(
-        "find / -name 'outcome*.json' -not -path '/proc/*' 2>/dev/null; find / -name '*.db' -path '*paddock*' 2>/dev/null"
+        "find / -name 'outcome*.json' -not -path '/proc/*' 2>/dev/null; find / -name '*.db' -path '*paddock*' 2>/dev/null; true"
     )
     assert done.ok().out == ""
-
-
-def test_an_outcome_through_a_link_planted_in_the_workspace_is_not_followed(paddock, repo, base):
-    victim = base / "victim"
-    victim.write_text("mine\n")
-    (repo / "outcome.json").symlink_to(victim)
-    paddock("run", "-q", "--outcome", repo / "outcome.json", "--", "true")
-    assert victim.read_text() == "mine\n" or (repo / "outcome.json").is_symlink() is False
 
 
 def test_names_of_processes_are_escaped_in_messages(paddock):
@@ -58,8 +52,5 @@ def test_a_control_character_flood_on_stderr_is_passed_as_bytes_only_from_the_co
 
 def test_paddock_is_not_there_inside(paddock):
     assert (
-        paddock.sh(
-            "command -v paddock; find / -name paddock -type f -not -path '/proc/*' 2>/dev/null"
-        ).out
-        == ""
+        paddock.sh(f"command -v paddock paddock-agent; ls {PADDOCK} {AGENT} 2>/dev/null").out == ""
     )
