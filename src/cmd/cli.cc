@@ -115,7 +115,8 @@ void add_apply(CLI::App& app, Invocation& chosen) {
                  "bring what would execute on this machine too (git hooks, CI files …)");
   verb->add_flag("--strict", args->strict, "exit 3 when paths were held back");
   verb->add_option("--branch", args->branch, "bring the commits made inside, as this new branch")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check([](const std::string& name) { return name.empty() ? "a branch needs a name" : ""; });
   verb->add_flag("--json", args->json, "as JSON");
   verb->callback([args, &chosen] { chosen = *args; });
 }
