@@ -1,9 +1,11 @@
 #include "isolation/container/probe.h"
 
 #include <fmt/core.h>
+
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <string_view>
 
 #include <string>
 #include <utility>
@@ -128,6 +130,10 @@ std::vector<Probe> probe_cgroups(const HostFacts& facts) {
     auto version = facts.cgroups.version_of(controller);
     if (!cgroups.ok()) {
       probes.push_back(missing(name, cgroups.error(), facts.cgroups.remedy));
+    } else if (version == CgroupHost::Version::none && std::string_view(controller) == "pids") {
+      // RLIMIT_NPROC counts in the sandbox's own user namespace: it holds, it only tells nobody.
+      probes.push_back(
+          proved(name, facts.cgroups.reason + ": RLIMIT_NPROC holds the limit, unreported"));
     } else if (version == CgroupHost::Version::none) {
       probes.push_back({name, ControlState::approximated,
                         facts.cgroups.reason + ": resource limits stand in", facts.cgroups.remedy});
