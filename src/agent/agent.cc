@@ -1,8 +1,6 @@
 #include "agent/agent.h"
 
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +11,9 @@
 
 #include "agent/confinement.h"
 #include "agent/evidence.h"
-#include "agent/network_table.h"
-#include "agent/packet_log.h"
 #include "agent/process_tree.h"
+#include "agent/usage.h"
+#include "base/strings.h"
 #include "sys/machine.h"
 #include "sys/pipe.h"
 #include "wire/build_id.h"
@@ -35,15 +33,13 @@ constexpr int kCommandShift = 8;
 
 }  // namespace
 
-// The top byte of an event's token; below it: a command's id and CommandEvent, or which of the name
-// server's descriptors.
+// The top byte of an event's token; below it: a command's id and CommandEvent, or which of the
+// refusals' descriptors.
 enum class Agent::Source : uint64_t {
   stream,
   signals,
   timer,
-  syscalls,
-  packet_log,
-  names,
+  refusals,
   command,
 };
 
@@ -58,7 +54,8 @@ Agent::Agent(sys::Fd stream, sys::Epoll epoll, Timers timers, sys::SignalFd sign
     : stream_(std::move(stream)),
       epoll_(std::move(epoll)),
       timers_(std::move(timers)),
-      signals_(std::move(signals)) {}
+      signals_(std::move(signals)),
+      refusals_(epoll_, token_of(Source::refusals)) {}
 
 Result<std::unique_ptr<Agent>> Agent::make(sys::Fd stream) {
   (void)::setsid();  // or the host's terminal stays ours; an error means that the session is our
@@ -97,7 +94,7 @@ Status Agent::run() {
     }
     more = pump_commands();
     end_commands();
-    if (denials_.has_news() && !timers_.is_set({TimerKind::denial_report})) {
+    if (refusals_.has_news() && !timers_.is_set({TimerKind::denial_report})) {
       timers_.set_in_ms({TimerKind::denial_report}, kDenialReportMs);
     }
     if (!write_stream().ok()) on_stream_lost();
@@ -117,14 +114,8 @@ void Agent::on_event(uint64_t token, uint32_t events) {
     case Source::timer:
       for (Timers::Key key : timers_.take_due()) on_timer(key);
       return;
-    case Source::syscalls:
-      syscalls_->drain(denials_);
-      return;
-    case Source::packet_log:
-      drain_packet_log();
-      return;
-    case Source::names:
-      if (names_) names_->on_event(epoll_, token_of(Source::names), rest, denials_);
+    case Source::refusals:
+      refusals_.on_event(rest);
       return;
     case Source::command:
       if (Command* command = find(static_cast<uint32_t>(token >> kCommandShift))) {
@@ -166,7 +157,8 @@ Status Agent::read_stream() {
 }
 
 Status Agent::write_stream() {
-  while (stream_.is_open() && !channel_.output().empty()) {
+  if (!stream_.is_open()) channel_.written(channel_.output().size());
+  while (!channel_.output().empty()) {
     const ssize_t n = ::write(stream_.get(), channel_.output().data(), channel_.output().size());
     if (n > 0) {
       channel_.written(static_cast<size_t>(n));
@@ -185,11 +177,11 @@ Status Agent::write_stream() {
   return {};
 }
 
-// A leased agent goes on until its deadline; what commands write is dropped from now on.
+// A leased agent goes on until its deadline.
 void Agent::on_stream_lost() {
   epoll_.remove(stream_);
   stream_.reset();
-  channel_.written(channel_.output().size());
+  for (auto& [id, command] : commands_) command->on_host_gone();
   if (bound_ || !timers_.is_set({TimerKind::sandbox_deadline})) stopping_ = true;
 }
 
@@ -278,38 +270,19 @@ Status Agent::prepare(const wire::Setup& setup, wire::Evidence& evidence) {
         .set_remedy("install both from the same build");
   }
   bound_ = setup.bound();
-  denials_.set_limit(setup.denial_limit());
+  refusals_.set_limit(setup.denial_limit());
   set_deadline(setup.deadline_ms());
   if (!setup.entropy().empty()) PD_TRY(sys::add_entropy(setup.entropy()));
   if (setup.wall_clock_ns() != 0) {
     PD_TRY(sys::set_wall_clock(static_cast<int64_t>(setup.wall_clock_ns())));
   }
   wire::Evidence network;
-  if (setup.network_table()) prepare_network(network);
+  if (setup.network_table()) refusals_.prepare_network(network);
   sys::Fd listener = PD_TRY_CTX("confining the agent", confine(setup));
-  if (listener.is_open()) {
-    syscalls_ = PD_TRY(SyscallWatch::start(std::move(listener), setup.reported_syscalls()));
-    PD_TRY(epoll_.add(syscalls_->event(), EPOLLIN, token_of(Source::syscalls)));
-  }
+  if (listener.is_open()) PD_TRY(refusals_.watch_syscalls(std::move(listener), setup));
   evidence = PD_TRY_CTX("gathering evidence", gather_evidence());
   evidence.MergeFrom(network);
   return {};
-}
-
-// On a failure there is no route to anywhere, so that sends fail at once with ENETUNREACH; what
-// they were for is not reported then.
-void Agent::prepare_network(wire::Evidence& evidence) {
-  auto build = [&]() -> Status {
-    PD_TRY(bring_loopback_up());
-    names_ = PD_TRY(NameServer::open());
-    PD_TRY(names_->watch(epoll_, token_of(Source::names)));
-    packet_log_ = PD_TRY(install_network_table());
-    PD_TRY(epoll_.add(packet_log_, EPOLLIN, token_of(Source::packet_log)));
-    evidence.set_network_table(true);
-    return route_everything_to_loopback();
-  };
-  Status built = build();
-  if (!built.ok()) evidence.set_network_error(built.error().describe());
 }
 
 void Agent::on_start(const wire::ToAgent& message) {
@@ -322,7 +295,7 @@ void Agent::on_start(const wire::ToAgent& message) {
     }
     return;
   }
-  const Loop loop{.channel = channel_, .epoll = epoll_, .timers = timers_};
+  const Loop loop{.channel = channel_, .epoll = epoll_, .timers = timers_, .oom = oom_};
   auto command = Command::start(
       message, loop, token_of(Source::command) | static_cast<uint64_t>(id) << kCommandShift);
   if (command.ok()) {
@@ -340,39 +313,16 @@ void Agent::answer(uint64_t request, const Status& status) {
   } else {
     std::string text = status.error().describe();
     if (!status.error().remedy().empty()) text += "; " + status.error().remedy();
-    reply.mutable_failure()->set_message(std::move(text));
+    reply.mutable_failure()->set_message(printable(text));  // paths in it may be any bytes
     reply.mutable_failure()->set_error(status.error().errno_value());
   }
   (void)channel_.send(reply).ok();
 }
 
-// Of the agent and all below it; a guest's kernel threads are not.
 void Agent::answer_usage(uint64_t request) {
-  const auto all = list_processes();
-  std::vector<pid_t> ours = descendants_of(::getpid(), all);
-  uint32_t count = 0;
-  for (pid_t pid : ours) count += is_supervisor(pid) ? 0 : 1;
-  ours.push_back(::getpid());
-  std::ranges::sort(ours);
-  uint64_t ticks[2] = {};
-  uint64_t rss_pages = 0;
-  for (const ProcessInfo& process : all) {
-    if (!std::ranges::binary_search(ours, process.pid)) continue;
-    for (int i : {0, 1}) ticks[i] += process.own_ticks[i] + process.waited_ticks[i];
-    if (process.pid != ::getpid()) rss_pages = std::max(rss_pages, process.rss_pages);
-  }
-  rusage ended{};
-  ::getrusage(RUSAGE_CHILDREN, &ended);
-  const auto tick_us = 1'000'000 / static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
-  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   wire::ToHost reply;
   reply.set_request(request);
-  wire::Usage& usage = *reply.mutable_usage();
-  usage.set_user_us(ticks[0] * tick_us);
-  usage.set_system_us(ticks[1] * tick_us);
-  usage.set_max_rss_bytes(
-      std::max(rss_pages * page, static_cast<uint64_t>(ended.ru_maxrss) * 1024));
-  usage.set_processes(count);
+  *reply.mutable_usage() = measure_usage([&](pid_t pid) { return is_supervisor(pid); });
   (void)channel_.send(reply).ok();
 }
 
@@ -420,7 +370,8 @@ void Agent::end_commands() {
   for (auto it = commands_.begin(); it != commands_.end();) {
     Command& command = *it->second;
     if (command.is_ready_to_end()) {
-      drain_refusals();  // what the command was refused comes before its end
+      refusals_.drain();  // what the command was refused comes before its end
+      report_denials();
       command.send_end();
     }
     it = command.is_over() ? commands_.erase(it) : std::next(it);
@@ -454,35 +405,10 @@ bool Agent::is_supervisor(pid_t pid) const {
                              [&](const auto& entry) { return entry.second->supervisor() == pid; });
 }
 
-// ---- refusals
-
-void Agent::drain_refusals() {
-  if (syscalls_) syscalls_->drain(denials_);
-  if (names_) names_->drain_datagrams(denials_);
-  drain_packet_log();
-  report_denials();
-}
-
-void Agent::drain_packet_log() {
-  if (!packet_log_.is_open()) return;
-  std::array<char, 4096> buffer;
-  while (true) {
-    const ssize_t n = ::recv(packet_log_.get(), buffer.data(), buffer.size(), 0);
-    if (n < 0 && errno == ENOBUFS) {
-      denials_.note_lost(1);  // at least
-      continue;
-    }
-    if (n <= 0) return;
-    for (const std::string& what : parse_packet_log({buffer.data(), static_cast<size_t>(n)})) {
-      denials_.note({.kind = wire::Denied::NETWORK, .what = what}, 1);
-    }
-  }
-}
-
 void Agent::report_denials() {
   timers_.cancel({TimerKind::denial_report});
   // With a host that does not read, counts grow instead of messages.
-  if (channel_.output().size() < kMaxBacklog) denials_.report(channel_);
+  if (channel_.output().size() < kMaxBacklog) refusals_.report(channel_);
 }
 
 }  // namespace paddock::agent

@@ -5,12 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "agent/command.h"
-#include "agent/denial_log.h"
-#include "agent/name_server.h"
-#include "agent/syscall_watch.h"
+#include "agent/refusals.h"
 #include "agent/timers.h"
 #include "base/result.h"
 #include "sys/epoll.h"
@@ -50,7 +47,6 @@ class Agent {
   Status on_message(const wire::ToAgent& message);
   Status on_setup(const wire::ToAgent& message);
   Status prepare(const wire::Setup& setup, wire::Evidence& evidence);
-  void prepare_network(wire::Evidence& evidence);
   void on_start(const wire::ToAgent& message);
   void answer(uint64_t request, const Status& status);
   void answer_usage(uint64_t request);
@@ -62,8 +58,6 @@ class Agent {
   void kill_orphans();
   bool is_supervisor(pid_t pid) const;
 
-  void drain_refusals();
-  void drain_packet_log();
   void report_denials();
 
   Command* find(uint32_t id);
@@ -72,6 +66,7 @@ class Agent {
   sys::Epoll epoll_;
   Timers timers_;
   sys::SignalFd signals_;
+  OomScore oom_;
   wire::AgentChannel channel_;
   bool stream_is_full_ = false;
   bool bound_ = true;
@@ -79,10 +74,7 @@ class Agent {
   bool stopping_ = false;
 
   std::map<uint32_t, std::unique_ptr<Command>> commands_;
-  DenialLog denials_;
-  std::unique_ptr<SyscallWatch> syscalls_;
-  std::optional<NameServer> names_;
-  sys::SocketFd packet_log_;
+  Refusals refusals_;
 };
 
 }  // namespace paddock::agent

@@ -12,6 +12,7 @@
 
 #include "agent/launch.h"
 #include "agent/supervisor.h"
+#include "base/strings.h"
 #include "sys/pipe.h"
 #include "sys/pty.h"
 
@@ -133,11 +134,14 @@ Status Command::fork_supervisor(const wire::Start& start) {
   sys::SocketPair pair = PD_TRY(sys::make_socket_pair(SOCK_SEQPACKET));
   // SAFETY: the listener's thread is not in the child and holds no lock that the child takes
   // (glibc's allocator is made fit for use in it by fork).
+  const OomScore::Raised raised(loop_.oom);
   const pid_t pid = ::fork();
   if (pid < 0) return Error::from_errno(errno, "forking the command's supervisor");
   if (pid == 0) supervise(*plan, std::move(pair.second));
   supervisor_pid_ = pid;
   supervisor_ = std::move(pair.first);
+  // From here and not from exec on, which may hang, too.
+  if (timeout_ms_ > 0) loop_.timers.set_in_ms({TimerKind::command_timeout, id_}, timeout_ms_);
   return {};
 }
 
@@ -190,6 +194,11 @@ void Command::on_stream(const wire::StreamEnd& end) {
 
 void Command::on_stream(const wire::StreamReset& reset) {
   if (OutputStream* output = output_of(reset.stream)) output->abandon(loop_.channel);
+}
+
+void Command::on_host_gone() {
+  for (OutputStream& output : outputs_) output.mute();
+  if (input_) input_->on_end();
 }
 
 void Command::on_timer(TimerKind kind) {
@@ -265,7 +274,6 @@ void Command::on_report(const Report& report) {
   switch (report.kind) {
     case Report::Kind::started:
       report_started(report.pid);
-      if (timeout_ms_ > 0) loop_.timers.set_in_ms({TimerKind::command_timeout, id_}, timeout_ms_);
       return;
     case Report::Kind::failed:
       on_failure(report);
@@ -303,7 +311,7 @@ void Command::on_failure(const Report& report) {
     wire::ToHost answer;
     answer.set_request(request_);
     const Error error = Error::from_errno(report.error, describe(report.step));
-    answer.mutable_failure()->set_message(error.describe());
+    answer.mutable_failure()->set_message(printable(error.describe()));
     answer.mutable_failure()->set_error(report.error);
     (void)loop_.channel.send(answer).ok();
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/input_stream.h"
+#include "agent/oom_score.h"
 #include "agent/output_stream.h"
 #include "agent/supervisor_messages.h"
 #include "agent/timers.h"
@@ -27,6 +28,7 @@ struct Loop {
   wire::AgentChannel& channel;
   sys::Epoll& epoll;
   Timers& timers;
+  const OomScore& oom;
 };
 
 // From Start to Ended, and beyond that as long as processes are left that were to be kept. Lives in
@@ -51,6 +53,8 @@ class Command {
   void on_stream(const wire::StreamEnd& end);
   void on_stream(const wire::StreamReset& reset);
   void on_timer(TimerKind kind);
+  // Nobody reads its output any more: it goes on unheard, at the end of its input.
+  void on_host_gone();
 
   Status signal(const wire::Signal& request);
   Status resize(const wire::Terminal& size);

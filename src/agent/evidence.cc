@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "base/strings.h"
-#include "sys/files.h"
 #include "sys/landlock.h"
 #include "sys/vfork.h"
 
@@ -92,17 +91,6 @@ void parse_groups(std::string_view text, wire::Evidence& evidence) {
   }
 }
 
-uint64_t read_private_bytes() {
-  auto text = sys::read_file("/proc/self/smaps_rollup");
-  if (!text.ok()) return 0;
-  uint64_t kibibytes = 0;
-  for (std::string_view key : {"Private_Clean:", "Private_Dirty:"}) {
-    auto number = find_number(*text, key, 10);
-    if (number.ok()) kibibytes += *number;
-  }
-  return kibibytes * 1024;
-}
-
 }  // namespace
 
 Status parse_status(std::string_view status, wire::Evidence& evidence) {
@@ -119,6 +107,8 @@ Status parse_status(std::string_view status, wire::Evidence& evidence) {
   // The first of four: real, effective, saved, file system.
   evidence.set_uid(static_cast<uint32_t>(PD_TRY(find_number(status, "Uid:", 10))));
   evidence.set_gid(static_cast<uint32_t>(PD_TRY(find_number(status, "Gid:", 10))));
+  // The probe shares the agent's memory. Kibibytes.
+  evidence.set_agent_private_bytes(PD_TRY(find_number(status, "RssAnon:", 10)) * 1024);
   if (auto groups = find_line(status, "Groups:")) parse_groups(*groups, evidence);
   return {};
 }
@@ -138,7 +128,6 @@ Result<wire::Evidence> gather_evidence() {
   struct utsname machine {};
   if (::uname(&machine) == 0) evidence.set_kernel_release(machine.release);
   evidence.set_landlock_abi(static_cast<uint32_t>(sys::landlock_abi()));
-  evidence.set_agent_private_bytes(read_private_bytes());
   return evidence;
 }
 

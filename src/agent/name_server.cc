@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxQuery =
     1232;  // what resolvers send without fragmentation, and more than a name
-constexpr int kDatagramsAtATime = 64;
+constexpr int kDatagramsAtATime = 256;  // about what the socket holds
 
 Result<sys::SocketFd> open_bound(int type) {
   sys::SocketFd socket(::socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -77,6 +77,13 @@ void OutputStream::finish(AfterEnd after) {
   readable_ = true;
 }
 
+void OutputStream::mute() {
+  ended_ = true;
+  rest_.reset();
+  after_end_ = AfterEnd::drop;
+  readable_ = true;
+}
+
 void OutputStream::abandon(wire::AgentChannel& channel) {
   after_end_ = AfterEnd::close;
   end(channel);

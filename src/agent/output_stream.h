@@ -38,7 +38,9 @@ class OutputStream {
   bool pump(wire::AgentChannel& channel, OutputBudget& budget, size_t room);
   // What is in the pipe now is the rest, whoever else still holds it open.
   void finish(AfterEnd after);
-  // The host does not want it any more.
+  // There is no host any more: the rest is dropped, its writers go on.
+  void mute();
+  // The host does not want it any more: its writers get SIGPIPE.
   void abandon(wire::AgentChannel& channel);
 
  private:

@@ -116,6 +116,7 @@ int look_up(const char* name, int type) {
   if (::send(fd, query.data(), query.size(), 0) < 0) return 4;
   char answer[600];
   const ssize_t n = ::recv(fd, answer, sizeof answer, 0);
+  ::close(fd);
   const int at = type == SOCK_STREAM ? 5 : 3;
   if (n <= at) return 5;
   std::printf("rcode %d\n", answer[at] & 0xf);
@@ -179,6 +180,23 @@ int refused_calls(int count) {
   return 0;
 }
 
+int refused_sends(int count) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(9);
+  const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
+  for (int i = 0; i < count; ++i) {
+    to.sin_addr.s_addr = htonl(0xc6336400u + static_cast<uint32_t>(i) % 256);
+    ::sendto(fd, "x", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  }
+  return 0;
+}
+
+int refused_names(int count) {
+  for (int i = 0; i < count; ++i) look_up(("n" + std::to_string(i)).c_str(), SOCK_DGRAM);
+  return 0;
+}
+
 int echo_with_gap(const std::string& text, size_t at) {
   write_all(text.data(), at);
   sleep_ms(20);
@@ -206,6 +224,8 @@ int main(int argc, char** argv) {
   if (is("chatter", 1)) return chatter(argv[2]);
   if (is("signal-parent", 1)) return signal_parent(std::atoi(argv[2]));
   if (is("refused-calls", 1)) return refused_calls(std::atoi(argv[2]));
+  if (is("refused-sends", 1)) return refused_sends(std::atoi(argv[2]));
+  if (is("refused-names", 1)) return refused_names(std::atoi(argv[2]));
   if (is("gap", 2)) return echo_with_gap(argv[2], std::strtoull(argv[3], nullptr, 10));
   std::fprintf(stderr, "agent-guest: no such behaviour\n");
   return 64;

@@ -211,6 +211,31 @@ TEST_P(AgentLifetime, EndOfTheStreamEndsABoundSandbox) {
   EXPECT_TRUE(agent_->wait_gone(10'000));
 }
 
+TEST_P(AgentLifetime, LeasedSandboxGoesOnWithoutItsHostUntilTheDeadline) {
+  wire::Setup setup = default_setup();
+  setup.set_bound(false);
+  setup.set_deadline_ms(3000);
+  set_up(setup);
+  const auto start = Clock::now();
+  client_->start(start_of({"yes"}));
+  (void)client_->pump(300);
+  ASSERT_EQ(::shutdown(agent_->stream(), SHUT_RDWR), 0);
+  EXPECT_FALSE(agent_->wait_gone(1000));
+  EXPECT_TRUE(agent_->wait_gone(20'000));
+  EXPECT_GE(ms_since(start), 2000);
+}
+
+TEST_P(AgentLifetime, FloodOfRefusalsDoesNotHoldUpTheDeadline) {
+  wire::Setup setup = default_setup();
+  setup.set_deadline_ms(2000);
+  set_up(setup);
+  for (const char* call : {"refused-calls", "refused-sends", "refused-names"}) {
+    client_->start(start_of({"agent-guest", call, "1000000000"}));
+  }
+  (void)client_->wait_until([] { return false; }).ok();
+  EXPECT_TRUE(agent_->wait_gone(20'000));
+}
+
 TEST_P(AgentLifetime, GarbageEndsTheSandbox) {
   set_up(default_setup());
   ASSERT_GT(::send(agent_->stream(), "\xff\xff\xff\xff\xff\xff\xff\xff", 8, 0), 0);
@@ -354,6 +379,15 @@ TEST_P(AgentConformance, DirectoryThatIsNotThereIsAFailure) {
   EXPECT_EQ(shell_output("echo still there"), "still there\n");
 }
 
+TEST_P(AgentConformance, FailureAboutAnyBytesIsPlainText) {
+  wire::Start start = start_of({"true"});
+  start.add_landlock()->set_path("/" + std::string(300, '\xff'));  // longer than a name may be
+  auto result = client().run(start);
+  ASSERT_TRUE(result.ok()) << failed(result.error());
+  EXPECT_TRUE(result->failure.has_value());
+  EXPECT_EQ(shell_output("echo still there"), "still there\n");
+}
+
 TEST_P(AgentConformance, CommandWithoutArgumentsIsAFailure) {
   auto result = client().run(wire::Start());
   ASSERT_TRUE(result.ok());
@@ -385,6 +419,13 @@ TEST_P(AgentConformance, LandlockRefusesWhatNoRuleNames) {
   EXPECT_EQ(result->out, "ok\n");
   EXPECT_NE(result->err.find("denied"), std::string::npos) << result->err;
   EXPECT_EQ(shell_output("cat /tmp/out/file"), "secret\n") << "without a domain it can be read";
+}
+
+TEST_P(AgentConformance, CommandGoesBeforeTheAgentWhenMemoryRunsOut) {
+  const std::string scores = shell_output("cat /proc/self/oom_score_adj /proc/1/oom_score_adj");
+  const auto lines = split(scores, '\n');
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_GT(std::stoi(lines[0]), std::stoi(lines[1]));
 }
 
 TEST_P(AgentConformance, ManyShortCommandsAllReportTheirOwnStatus) {
@@ -448,6 +489,13 @@ TEST_P(AgentConformance, OutputsAreKeptApart) {
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out, "out\n");
   EXPECT_EQ(result->err, "err\n");
+}
+
+TEST_P(AgentConformance, OutputsCanBeMergedInTheOrderOfWriting) {
+  const uint32_t id =
+      client().start(shell("echo 1; echo 2 >&2; echo 3"), wire::testing::Outputs::merged);
+  ASSERT_TRUE(client().wait_for(id).ok());
+  EXPECT_EQ(client().take(id).out, "1\n2\n3\n");
 }
 
 TEST_P(AgentConformance, BytesSplitInsideACharacterComeThroughUnchanged) {

@@ -41,7 +41,7 @@ uint64_t AgentClient::send(ToAgent message) {
   return message.request();
 }
 
-uint32_t AgentClient::start(Start start) {
+uint32_t AgentClient::start(Start start, Outputs outputs) {
   const uint32_t id = next_command_++;
   ClientCommand& command = commands_[id];
   auto open = [&] {
@@ -52,7 +52,11 @@ uint32_t AgentClient::start(Start start) {
   };
   command.input_stream = open();
   command.output_stream = open();
-  if (!start.has_terminal()) command.error_stream = open();
+  if (outputs == Outputs::merged) {
+    command.error_stream = command.output_stream;
+  } else if (!start.has_terminal()) {
+    command.error_stream = open();
+  }
   start.set_command(id);
   start.set_stdin_stream(command.input_stream);
   start.set_stdout_stream(command.output_stream);
@@ -190,7 +194,7 @@ void AgentClient::on_data(const StreamData& data) {
   if (command == nullptr) return;
   command->out_bytes += data.bytes.size();
   if (!command->discard_output) {
-    (data.stream == command->error_stream ? command->err : command->out) += data.bytes;
+    (data.stream == command->output_stream ? command->out : command->err) += data.bytes;
   }
   if (command->paused) {
     command->unacknowledged[data.stream] += data.bytes.size();

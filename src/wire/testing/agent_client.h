@@ -40,6 +40,8 @@ struct ClientCommand {
   bool is_over() const { return ended.has_value() || failure.has_value(); }
 };
 
+enum class Outputs { apart, merged };
+
 // Does not own the descriptor. Every wait ends after `patience_ms` at the latest.
 class AgentClient {
  public:
@@ -51,7 +53,7 @@ class AgentClient {
   Result<Evidence> setup(Setup setup);
 
   // Chooses number and streams and sends Start; `start` with a terminal, or pipes for all three.
-  uint32_t start(Start start);
+  uint32_t start(Start start, Outputs outputs = Outputs::apart);
   ClientCommand& command(uint32_t id) { return commands_.at(id); }
   void write_input(uint32_t id, std::string_view bytes);
   void end_input(uint32_t id);
