@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <limits>
 
 #include "sys/fd.h"
 
@@ -25,6 +26,11 @@ uint64_t number(std::string_view text) {
   uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+pid_t pid_number(std::string_view text) {
+  const uint64_t value = number(text);
+  return value <= std::numeric_limits<pid_t>::max() ? static_cast<pid_t>(value) : 0;
 }
 
 ProcessInfo read_process(const char* name) {
@@ -49,8 +55,8 @@ ProcessInfo parse_process(std::string_view stat) {
     rest.remove_prefix(std::min(rest.size(), field.size() + 1));
   }
   ProcessInfo info;
-  info.pid = static_cast<pid_t>(number(stat.substr(0, stat.find(' '))));
-  info.parent = static_cast<pid_t>(number(fields[kParent]));
+  info.pid = pid_number(stat.substr(0, stat.find(' ')));
+  info.parent = pid_number(fields[kParent]);
   info.state = fields[kState][0];
   for (size_t i = 0; i < 2; ++i) {
     info.own_ticks[i] = number(fields[kUserTicks + i]);
