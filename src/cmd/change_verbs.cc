@@ -57,9 +57,22 @@ std::string stat_line(const Change& change) {
                      styled(1, Style::yellow, held));
 }
 
+// What was done to git itself inside is said path by path where git would run it.
+std::string git_text(const std::vector<std::string>& git_paths) {
+  std::string text;
+  for (const std::string& path : git_paths) {
+    std::string reason = view::git_exec_reason(path);
+    if (reason.empty()) continue;
+    text += fmt::format("{} {}  {}: nothing of .git is applied\n",
+                        styled(1, Style::yellow, "kept out "), printable(path), reason);
+  }
+  return text;
+}
+
 std::string stat_text(const ChangeSet& changes) {
   std::string text;
   for (const Change& change : changes.changes) text += stat_line(change);
+  text += git_text(changes.git_paths);
   if (!changes.git_paths.empty()) {
     text += fmt::format("{} of .git changed: `paddock apply --branch NAME` brings commits\n",
                         plural(changes.git_paths.size(), "path"));
@@ -119,6 +132,7 @@ void print_report(const ApplyReport& report, const std::vector<std::string>& git
         styled(1, style, fmt::format("{:9}", name_of(view::kApplyResultNames, path.result))),
         printable(path.path), reason));
   }
+  print(git_text(git_paths));
   auto held = std::count_if(report.paths.begin(), report.paths.end(), [](const AppliedPath& path) {
     return path.result == ApplyResult::held;
   });

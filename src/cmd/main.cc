@@ -6,6 +6,7 @@
 #include "cmd/cli.h"
 #include "cmd/console.h"
 #include "cmd/verbs.h"
+#include "sys/fd.h"
 
 namespace paddock::cmd {
 
@@ -70,5 +71,6 @@ int main_of(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that leaves is an error of a write, never the end of us.
   ::signal(SIGPIPE, SIG_IGN);
+  paddock::sys::allow_most_descriptors();
   return paddock::cmd::main_of(argc, argv);
 }

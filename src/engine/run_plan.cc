@@ -85,6 +85,7 @@ Status open_view(RunPlan& plan, const RunRequest& request, const Parts& parts) {
   view::OpenOptions options;
   options.workspace = request.workspace;
   options.files = request.policy.settings.files;
+  options.host_exec = request.policy.settings.views.host_exec;
   options.home = parts.home;
   if (!request.caller_home.empty()) options.homes = {request.caller_home};
   plan.view = request.view ? PD_TRY(parts.views.reopen(*request.view, options))

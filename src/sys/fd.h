@@ -54,4 +54,8 @@ struct SocketFd : Fd {
   explicit SocketFd(Fd fd) : Fd(std::move(fd)) {}
 };
 
+// Raises the soft limit of this process's descriptors to the hard one: shells keep the soft one low
+// for programs that use select(2).
+void allow_most_descriptors();
+
 }  // namespace paddock::sys

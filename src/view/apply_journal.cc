@@ -27,6 +27,10 @@ Status unlink_file(const model::HostPath& path) {
 
 }  // namespace
 
+bool JournalDir::was_cut() const {
+  return sys::exists((dir_ / "intent").str()) || sys::exists((dir_ / "journal").str());
+}
+
 Result<sys::FileFd> JournalDir::lock() const {
   PD_TRY(sys::make_dirs(dir_.str(), 0700));
   Result<sys::FileFd> lock = sys::lock_path((dir_ / std::string(kLock)).str(),

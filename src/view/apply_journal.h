@@ -35,6 +35,9 @@ class JournalDir {
   model::HostPath stage() const { return dir_ / "stage"; }
   model::HostPath merge_scratch() const { return dir_ / "merge"; }
 
+  // Without the lock: an apply is under way here, or ended before its time.
+  bool was_cut() const;
+
   // Makes the directory and takes its lock; failed_precondition when another process has it.
   Result<sys::FileFd> lock() const;
 

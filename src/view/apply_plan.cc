@@ -94,7 +94,8 @@ class Planner {
     locks_.push_back(std::move(op));
   }
 
-  // Directories whose owner took the right to write from himself are given it for the while.
+  // Directories whose owner took the right to write from himself are given it for the while, as the
+  // sandbox did.
   Status open_directories() {
     if (::geteuid() == 0) return {};
     std::set<std::string> parents;
@@ -109,9 +110,30 @@ class Planner {
       Object object = PD_TRY(examine_open(dir));
       bool writable = (object.state.mode & 0300) == 0300;
       if (writable || object.uid != ::geteuid()) continue;
+      if (PD_TRY(was_open_inside(path))) {
+        return Error(Code::permission_denied,
+                     fmt::format("the host closed directory {} to writing meanwhile",
+                                 printable(path.empty() ? "." : path)))
+            .set_remedy("chmod u+wx it, or apply other paths by name");
+      }
       unlock(path, {object.state.mode, object.state.xattrs});
     }
     return {};
+  }
+
+  // The sandbox wrote there without having to open it: the host has closed it since.
+  Result<bool> was_open_inside(const std::string& path) const {
+    bool opened_by_sandbox = std::any_of(locks_.begin(), locks_.end(),
+                                         [&](const Op& lock) { return lock.path == path; });
+    if (opened_by_sandbox) return false;
+    const OpenStack& stack = comparison_.stack;
+    for (size_t i = 0; i < stack.layer_count(); ++i) {
+      Result<sys::DirFd> dir = open_dir_in(stack.layer(i), path);
+      if (!dir.ok()) continue;
+      Object object = PD_TRY(examine_open(*dir));
+      return (stack.mode_of(object.ino, object.state.mode) & 0300) == 0300;
+    }
+    return false;
   }
 
   void unlock(const std::string& path, const DirectoryState& now) {

@@ -86,6 +86,18 @@ TEST_F(ApplyAsUser, DirectoriesThatTheirOwnerMayNotWriteAreWrittenAllTheSame) {
   EXPECT_EQ(testing::leftovers(disk), "");
 }
 
+TEST_F(ApplyAsUser, ADirectoryThatTheHostClosedSinceStopsTheApply) {
+  StackOnDisk disk({{"closed", directory(0755)}, {"top", file("0")}});
+  disk.add_layer({{"closed", directory(0755)}, {"closed/new", file("1")}, {"top", file("1")}});
+  ASSERT_TRUE(capture_bases(disk.stack).ok());
+  give_to_user(disk.path(""));
+  ASSERT_EQ(::chmod(disk.in_host("closed").c_str(), 0555), 0);
+  EXPECT_EQ(apply_as_user(disk), "the host closed directory closed to writing meanwhile");
+  EXPECT_EQ(testing::difference({{"closed", directory(0555)}, {"top", file("0")}}, disk.host()),
+            "");
+  EXPECT_EQ(testing::leftovers(disk), "");
+}
+
 TEST_F(ApplyAsUser, AFileOfAnotherUserIsAConflict) {
   StackOnDisk disk({{"mine", file("0")}, {"theirs", file("0")}});
   disk.add_layer({{"mine", file("1")}, {"theirs", file("1")}});

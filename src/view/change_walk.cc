@@ -186,8 +186,8 @@ class Walker {
     pending_.push_back(std::move(next));
   }
 
-  // A name that the host does not have may hold what was moved or linked there from another name: an
-  // origin says where the bytes came from, not that the host had something under this name.
+  // A name that the host does not have may hold what was moved or linked there from another name:
+  // an origin says where the bytes came from, not that the host had something under this name.
   void forget_moved_origins() {
     for (Touched& touched : out_.touched) {
       bool elsewhere = moves_ || touched.after.links > 1;
@@ -234,7 +234,8 @@ class Walker {
   const OpenStack& stack_;
   NewDirectories new_directories_;
   std::vector<Directory> pending_;
-  bool moves_ = false;  // a name was taken away in some layer: something may have been moved from it
+  bool moves_ =
+      false;  // a name was taken away in some layer: something may have been moved from it
   Walked out_;
 };
 

@@ -8,6 +8,7 @@
 #include "view/host_exec_fold.h"
 #include "view/host_exec_link.h"
 #include "view/host_exec_match.h"
+#include "view/host_exec_rules.h"
 
 namespace paddock::view {
 namespace {
@@ -60,6 +61,11 @@ std::string host_exec_reason(const std::string& path,
     if (!reason.empty()) return reason;
   }
   return "";
+}
+
+std::string git_exec_reason(const std::string& git_path) {
+  std::string reason = host_exec_reason(git_path, {});
+  return reason == kGitData ? "" : reason;
 }
 
 HoldBack::HoldBack(HoldRules rules)

@@ -11,7 +11,7 @@ constexpr std::array kRules{
     HostExecRule{"git runs commands that its config names",
                  ".git/config .git/config.worktree .git/modules/*/config "
                  ".git/worktrees/*/config.worktree .gitconfig .config/git"},
-    HostExecRule{"git's own data: commits come with apply --branch", ".git"},
+    HostExecRule{kGitData, ".git"},
     HostExecRule{"names the filters and merge drivers that git runs", ".gitattributes"},
     HostExecRule{"tells git where submodules come from and how they are updated", ".gitmodules"},
     HostExecRule{"steers git-lfs, which git runs", ".lfsconfig"},
@@ -62,7 +62,7 @@ constexpr std::array kRules{
         "opencode.json* .goose* .openhands* .crush* crush.json CRUSH.md .qwen QWEN*.md "
         ".factory .warp WARP.md .rules .zencoder .github/copilot* .github/instructions "
         ".github/prompts .github/agents .github/chatmodes .github/hooks .github/skills"},
-    HostExecRule{"Paddock's own policy for this project", "paddock.toml"},
+    HostExecRule{"Paddock's own policy", "paddock.toml .config/paddock"},
 
     HostExecRule{"the package manager takes programs or registries from it",
                  ".npmrc .yarnrc* .yarn/releases .yarn/plugins .pnpmfile.* bunfig.toml .cargo "

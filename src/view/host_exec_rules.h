@@ -6,6 +6,9 @@
 
 namespace paddock::view {
 
+// Of what git keeps but does not run.
+inline constexpr std::string_view kGitData = "git's own data: commits come with apply --branch";
+
 struct HostExecRule {
   std::string_view reason;
   // Relative paths of globs, separated by blanks, each compared with consecutive components

@@ -9,6 +9,7 @@
 #include "sys/digest.h"
 #include "sys/files.h"
 #include "sys/path_lock.h"
+#include "view/apply_journal.h"
 #include "view/catalog.h"
 #include "view/changes.h"
 #include "view/collection.h"
@@ -36,7 +37,8 @@ class Store final : public ViewStore {
 
   Status start() {
     PD_TRY(sys::make_dir(views_dir(home_).str(), 0700));
-    return remove_unlisted(home_, catalog_);
+    PD_TRY(remove_unlisted(home_, catalog_));
+    return recover_all();
   }
 
   Result<std::unique_ptr<OpenView>> create(const OpenOptions& options) override {
@@ -188,9 +190,23 @@ class Store final : public ViewStore {
     return host;
   }
 
-  // Finishes or undoes an apply to this workspace that was cut.
-  Status recover(const HostPath& workspace) {
-    HostPath directory = apply_dir(workspace);
+  // Whatever command comes next finishes or undoes an apply that was cut. What cannot be now, since
+  // an apply is under way or its tree is gone, is said to who next uses that workspace.
+  Status recover_all() {
+    HostPath applies = home_ / "applies";
+    if (!sys::exists(applies.str())) return {};
+    sys::DirFd dir = PD_TRY(sys::open_dir(applies.str()));
+    for (const sys::DirEntry& entry : PD_TRY(sys::list_dir(dir))) {
+      HostPath directory = applies / entry.name;
+      if (JournalDir(directory).was_cut()) (void)recover_in(directory);
+    }
+    return {};
+  }
+
+  Status recover(const HostPath& workspace) { return recover_in(apply_dir(workspace)); }
+
+  // Finishes or undoes an apply that was cut.
+  Status recover_in(const HostPath& directory) {
     if (!sys::exists(directory.str())) return {};
     Recovery recovery = PD_TRY_CTX("recovering an apply that was cut", recover_apply(directory));
     auto id = ViewId::parse(recovery.tag);

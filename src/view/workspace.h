@@ -165,4 +165,8 @@ class ViewStore {
   virtual Result<std::vector<ViewInfo>> collect_garbage(const model::ViewRules& rules) = 0;
 };
 
+// Of one of a change set's git_paths: why git on the host would run it or be steered by it. Empty
+// for plain data of git.
+std::string git_exec_reason(const std::string& git_path);
+
 }  // namespace paddock::view

@@ -115,19 +115,26 @@ def test_a_fork_bomb_dies_and_leaves_the_host_alone(paddock):
     assert done.code in (124, 137)
 
 
-def test_disk_limit_is_no_space_left(paddock):
+def test_no_file_grows_past_the_disk_limit(paddock):
     done = paddock.sh(
-        "head -c 200M /dev/zero > big; echo $?; ls -l big | cut -d' ' -f5; rm -f big",
-        "--disk",
-        "50m",
-    )
-    state = done.control("limits.disk")
-    assert state in ("enforced", "approximated")
-    if state == "enforced":
-        assert "No space" in done.err or "quota" in done.err.lower(), done
-    else:
-        assert done.outcome["ending"] in ("killed", "violated", "exited")
-        assert done.denied("limit", "disk"), done
+        "head -c 200M /dev/zero > big; echo $?; stat -c %s big; rm -f big", "--disk", "50m"
+    ).ok()
+    status, size = done.out.split()
+    # Ended by SIGXFSZ, or told that there is no space where a quota holds the limit.
+    assert status != "0" and int(size) <= 50 * 1024 * 1024, done
+    assert "File size limit exceeded" in done.err or "No space" in done.err, done
+    assert done.control("limits.disk") in ("enforced", "approximated")
+
+
+def test_files_that_together_pass_the_disk_limit_end_the_command(paddock):
+    done = paddock.sh("for i in 1 2 3; do head -c 30M /dev/zero > f$i; done; sleep 60", "--disk", "50m")
+    assert done.code != 0 and done.denied("limit", "disk"), done
+
+
+def test_scratch_past_the_disk_limit_is_no_space_left(paddock):
+    done = paddock.sh("for i in 1 2 3; do head -c 30M /dev/zero > /tmp/f$i || exit 9; done", "--disk", "50m")
+    assert done.code == 9 and "No space left" in done.err, done
+    assert done.denied("limit", "disk"), done
 
 
 def test_many_empty_files_count_against_the_disk_limit(paddock):

@@ -176,7 +176,7 @@ def test_above_the_root_there_is_nothing(paddock, base, up):
         else None
     )
     done = paddock.sh(
-        f"stat -c %i / {up}; stat {up}/etc/shadow {up}{base} 2>/dev/null; "
+        f"stat -c %d:%i / {up}; stat {up}/etc/shadow {up}{base}/host.sock 2>/dev/null; "
         f"/guests/reach unix {up}{base}/host.sock",
         "--mount",
         f"{GUESTS}:/guests:ro",
