@@ -23,6 +23,8 @@ paddock_static_dependency(seccomp ARCHIVES seccomp)
 paddock_static_dependency(protobuf ARCHIVES protobuf-lite)
 target_link_libraries(dep_protobuf INTERFACE Threads::Threads)
 paddock_static_dependency(toml)
+paddock_static_dependency(toml DEFINES TOML_EXCEPTIONS=0)
+paddock_static_dependency(psl ARCHIVES psl idn2 unistring)
 paddock_static_dependency(cli11)
 
 find_library(PADDOCK_GTEST NAMES libgtest.a REQUIRED)
