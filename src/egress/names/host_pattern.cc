@@ -19,6 +19,7 @@ bool is_suffix(const HostName& name, int kind) {
 }
 
 Status check_wildcard_base(std::string_view text, const HostName& base, SharedSuffix shared) {
+  if (shared == SharedSuffix::anything) return {};
   // The list's default rule makes every single label a suffix, known or not.
   if (is_suffix(base, PSL_TYPE_ICANN)) {
     return refused(text, "anybody can register names there", "name the host, or \"*.its.domain\"");

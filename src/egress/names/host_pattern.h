@@ -9,9 +9,10 @@
 
 namespace paddock::egress {
 
-// Whether a wildcard may stand above names that strangers register ("*.github.io"). One above a
-// registry's own suffix ("*.com", "*.co.uk") is refused either way.
-enum class SharedSuffix { refused, accepted };
+// What a wildcard may stand above: names of one owner; also names that strangers register below a
+// service's ("*.github.io"); or anything, a registry's own suffix included ("*.com", "*.co.uk"),
+// which only a rule that refuses may say.
+enum class SharedSuffix { refused, accepted, anything };
 
 class HostPattern {
  public:

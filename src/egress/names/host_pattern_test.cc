@@ -50,6 +50,11 @@ TEST(HostPattern, ASuffixThatStrangersShareMustBeMeant) {
   EXPECT_TRUE(HostPattern::parse("*.mybucket.s3.amazonaws.com", SharedSuffix::refused).ok());
 }
 
+TEST(HostPattern, ARuleThatRefusesMayNameAnySuffix) {
+  EXPECT_TRUE(HostPattern::parse("*.com", SharedSuffix::anything).ok());
+  EXPECT_FALSE(HostPattern::parse("*", SharedSuffix::anything).ok());
+}
+
 TEST(HostPattern, AddressesAndPortsBelongElsewhere) {
   for (const char* text : {"192.0.2.1", "2001:db8::1", "[2001:db8::1]", "10.0.0.0/8", "a.com:443",
                            "https://a.com", "a.com/x", "0x7f.1", "*.0x7f.1"}) {

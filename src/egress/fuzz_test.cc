@@ -1,0 +1,15 @@
+// Replays the seeds of every fuzz target of this library.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/testing/fuzz.h"
+
+namespace {
+
+TEST(Fuzz, EveryTargetHoldsItsPropertiesOnItsSeedsAndNearThem) {
+  ASSERT_FALSE(paddock::testing::fuzz_targets().empty());
+  EXPECT_THAT(paddock::testing::replay_fuzz_seeds(PADDOCK_SOURCE_DIR "/src/egress/fuzz_seeds"),
+              testing::IsEmpty());
+}
+
+}  // namespace

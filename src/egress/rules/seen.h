@@ -1,0 +1,34 @@
+// What is known about a connection when the rules are asked: first the destination alone, then what
+// the client's bytes are, then each request.
+#pragma once
+
+#include <cstdint>
+
+#include "egress/http/message.h"
+#include "egress/names/host_name.h"
+#include "egress/tls/client_hello.h"
+
+namespace paddock::egress {
+
+struct Target {
+  Host host;
+  uint16_t port = 0;
+};
+
+// `other` is what no parser of ours knows; it may still be any of the rest in disguise.
+enum class Wire { nothing_yet, silent, tls, http, ssh, other };
+
+// Of TLS: whether the gate may look inside.
+enum class Opening { possible, impossible, done };
+
+struct GitOperation;
+
+struct Seen {
+  Wire wire = Wire::nothing_yet;
+  Opening opening = Opening::possible;
+  const tls::ClientHello* hello = nullptr;
+  const http::Request* request = nullptr;
+  const GitOperation* git = nullptr;  // of the request, when it is one of git's
+};
+
+}  // namespace paddock::egress

@@ -1,0 +1,112 @@
+// What may leave a sandbox, as policy writes it: rules and credentials in plain text form. egress
+// compiles them (egress/rules/policy.h, egress/credentials/) and refuses what it cannot hold to.
+//
+// An absent list sets no condition; an empty one is met by nothing. That is the difference between
+// std::nullopt and {} in every optional list below, and why no list can be emptied into
+// "everything".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/enum_names.h"
+
+namespace paddock::model {
+
+// `audit` lets through and records what a policy without this rule would have refused.
+enum class EgressAction { deny, allow, audit };
+inline constexpr EnumNames<EgressAction, 3> kEgressActionNames{
+    {{EgressAction::deny, "deny"}, {EgressAction::allow, "allow"}, {EgressAction::audit, "audit"}}};
+
+// What the bytes must be. `any`: whatever they are, TLS and HTTP are checked to be meant for the
+// host. `tcp`: not looked into, but for the name in a TLS hello. `https` without HTTP conditions is
+// TLS that offers HTTP, unopened.
+enum class EgressProtocol { any, tcp, tls, http, https, ssh, git };
+inline constexpr EnumNames<EgressProtocol, 7> kEgressProtocolNames{
+    {{EgressProtocol::any, "any"},
+     {EgressProtocol::tcp, "tcp"},
+     {EgressProtocol::tls, "tls"},
+     {EgressProtocol::http, "http"},
+     {EgressProtocol::https, "https"},
+     {EgressProtocol::ssh, "ssh"},
+     {EgressProtocol::git, "git"}}};
+
+// Whether TLS is opened: `automatic` where a condition or a credential of the host needs it.
+enum class Inspection { automatic, always, never };
+inline constexpr EnumNames<Inspection, 3> kInspectionNames{{{Inspection::automatic, "automatic"},
+                                                            {Inspection::always, "always"},
+                                                            {Inspection::never, "never"}}};
+
+// What to do with TLS that names no server, or names it encrypted.
+enum class OpaqueTls { refused, accepted };
+
+// Whether the rule may name addresses that are not public: the machine's administrator alone may.
+enum class EgressAuthority { ordinary, admin };
+
+using TextList = std::vector<std::string>;
+using TextLists = std::map<std::string, TextList>;
+
+// Of each request. Values are globs.
+struct HttpConditions {
+  std::optional<TextList> methods;
+  std::optional<TextList> paths;  // `*` within a segment, `**` across; encoded forms are all judged
+  TextLists query;                // parameter → accepted values; it must be there
+  TextLists headers;              // header → accepted values; it must be there
+
+  bool empty() const { return !methods && !paths && query.empty() && headers.empty(); }
+};
+
+// Of git over any transport. A rule that lets through gives fetching, and pushing to the refs it
+// lists; one that refuses is met by pushes to the refs it lists, or by everything if it lists none.
+struct GitConditions {
+  std::optional<TextList> repositories;  // globs on the path, "owner/name", without ".git"
+  TextList push;                         // globs on refs, "refs/heads/agent/*"; "agent/*" is short
+
+  bool empty() const { return !repositories && push.empty(); }
+};
+
+struct EgressRate {
+  uint32_t count = 0;
+  uint32_t seconds = 1;
+};
+
+// Of one rule in one sandbox, all connections together.
+struct EgressBudget {
+  std::optional<uint64_t> request_bytes;
+  std::optional<uint64_t> response_bytes;
+  std::optional<EgressRate> rate;   // connections, and requests where HTTP is seen
+  std::optional<uint32_t> streams;  // at one time
+};
+
+struct EgressRule {
+  std::string name;  // shown in denials; empty: its number
+  EgressAction action = EgressAction::deny;
+  // Destinations: names, or (without names) literal addresses. With names, `addresses` are what
+  // they may resolve to beside public ones. `every_public_host` is the preset "open" alone.
+  std::optional<TextList> hosts;      // "a.example", "*.a.example"
+  std::optional<TextList> addresses;  // "192.0.2.1", "198.51.100.0/24"
+  bool every_public_host = false;
+  bool shared_suffix = false;     // a wildcard may stand above names of strangers
+  std::optional<TextList> ports;  // "443", "8000-8010"; absent: those of the protocol, or all
+                                  // for a deny rule
+  EgressProtocol protocol = EgressProtocol::any;
+  HttpConditions http;
+  GitConditions git;
+  EgressBudget budget;
+  Inspection inspect = Inspection::automatic;
+  OpaqueTls opaque_tls = OpaqueTls::refused;
+  std::string reason;  // shown to the program that is refused
+  std::string origin;  // where it is written, for messages: "user policy x.toml:3"
+  EgressAuthority authority = EgressAuthority::ordinary;
+};
+
+// Lists of rules, each ordered: in a list the first rule that matches decides, and what none
+// matches is denied. With several lists (a tier that may only narrow another) all must allow.
+struct EgressPolicy {
+  std::vector<std::vector<EgressRule>> lists;
+};
+
+}  // namespace paddock::model
