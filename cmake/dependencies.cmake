@@ -19,11 +19,11 @@ paddock_static_dependency(json ARCHIVES boost_json boost_container
                           DEFINES BOOST_JSON_NO_LIB BOOST_CONTAINER_NO_LIB)
 paddock_static_dependency(sqlite ARCHIVES sqlite3)
 paddock_static_dependency(crypto ARCHIVES crypto)
+paddock_static_dependency(tls ARCHIVES ssl crypto)
 paddock_static_dependency(seccomp ARCHIVES seccomp)
 paddock_static_dependency(protobuf ARCHIVES protobuf-lite)
 target_link_libraries(dep_protobuf INTERFACE Threads::Threads)
 paddock_static_dependency(toml)
-paddock_static_dependency(toml DEFINES TOML_EXCEPTIONS=0)
 paddock_static_dependency(psl ARCHIVES psl idn2 unistring)
 paddock_static_dependency(cli11)
 

@@ -10,8 +10,9 @@
 namespace paddock::egress::http {
 
 struct Field {
-  std::string name;   // lower case
-  std::string value;  // without blanks around it
+  std::string name;       // lower case
+  std::string value;      // without blanks around it
+  std::string spelled{};  // the name as HTTP/1 had it, for peers that mind; empty: `name`
 };
 using Fields = std::vector<Field>;
 

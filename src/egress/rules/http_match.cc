@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "egress/http/framing.h"
 #include "egress/rules/glob.h"
 #include "egress/rules/path_forms.h"
 
 namespace paddock::egress {
 namespace {
 
+using http::is_token;
 using http::lower_case;
 using model::TextList;
 using model::TextLists;
@@ -87,14 +89,6 @@ bool conditions_hold(const model::HttpConditions& conditions, const http::Reques
   if (conditions.paths && !path_matches(*conditions.paths, request.path(), sense)) return false;
   return query_matches(conditions.query, query_parameters(request.query()), sense) &&
          headers_match(conditions.headers, request.fields, sense);
-}
-
-bool is_token(std::string_view text) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           kMarks.find(c) != std::string_view::npos;
-  });
 }
 
 Error refused(std::string_view what, std::string_view text, std::string_view why) {

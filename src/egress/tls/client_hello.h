@@ -17,7 +17,7 @@ struct ClientHello {
 };
 
 // Beyond this a hello is refused; those with post-quantum key shares are under 2 KiB.
-inline constexpr size_t kMaxHello = 64 * 1024;
+inline constexpr size_t kMaxHello = 32 * 1024;
 
 // The hello at the start of a client's stream, however it is cut into records. nullopt: it goes on,
 // read more. data_corrupt: not a hello, or one that says two things.
