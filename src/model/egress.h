@@ -103,10 +103,52 @@ struct EgressRule {
   EgressAuthority authority = EgressAuthority::ordinary;
 };
 
+// How a secret is put on the wire.
+enum class CredentialKind { header, basic, query, sigv4, git };
+inline constexpr EnumNames<CredentialKind, 5> kCredentialKindNames{
+    {{CredentialKind::header, "header"},
+     {CredentialKind::basic, "basic"},
+     {CredentialKind::query, "query"},
+     {CredentialKind::sigv4, "sigv4"},
+     {CredentialKind::git, "git"}}};
+
+// Where the secret is kept. Read on the host, once, before the sandbox starts.
+enum class SecretSource { environment, file, command, store };
+inline constexpr EnumNames<SecretSource, 4> kSecretSourceNames{
+    {{SecretSource::environment, "environment"},
+     {SecretSource::file, "file"},
+     {SecretSource::command, "command"},
+     {SecretSource::store, "store"}}};
+
+struct SecretLocation {
+  SecretSource source = SecretSource::environment;
+  std::string name;  // variable, path, command line, or name in Paddock's own store
+};
+
+// A secret and the requests that carry it. Inside, only its placeholder is seen.
+struct Credential {
+  std::string name;  // letters, digits, '-' and '_'
+  CredentialKind kind = CredentialKind::header;
+  SecretLocation secret;
+  SecretLocation key_id;          // sigv4: the access key's id, as secret as the key
+  TextList hosts;                 // as in rules; none is an error
+  std::optional<TextList> ports;  // absent: 443
+  std::optional<TextList> methods;
+  std::optional<TextList> paths;
+  std::string header = "authorization";  // kind header
+  std::string form = "Bearer {secret}";  // kind header: the value, around the secret
+  std::string user;                      // basic, git
+  std::string parameter;                 // query
+  std::string env;                       // variable inside that holds the placeholder
+  std::string key_id_env;                // the same of the id
+  std::string origin;                    // where it is written
+};
+
 // Lists of rules, each ordered: in a list the first rule that matches decides, and what none
 // matches is denied. With several lists (a tier that may only narrow another) all must allow.
 struct EgressPolicy {
   std::vector<std::vector<EgressRule>> lists;
+  std::vector<Credential> credentials{};
 };
 
 }  // namespace paddock::model
