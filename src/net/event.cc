@@ -34,6 +34,13 @@ void Event::wait(Task& task) {
   }
 }
 
+void Event::wait_surely(Task& task) {
+  while (!impl_->set) {
+    wait(task);
+    if (!impl_->set) task.yield();
+  }
+}
+
 Event::Outcome Event::wait_for(Task& task, std::chrono::milliseconds time) {
   if (impl_->set) return Outcome::set;
   // The event may have other waiters; they look at `set` and wait on.

@@ -21,6 +21,8 @@ class Event {
   void set();
   bool is_set() const;
   void wait(Task& task);
+  // Returns only once it is set. Whoever sets it must come to that when the loop ends, too.
+  void wait_surely(Task& task);
   enum class Outcome { set, timed_out };
   Outcome wait_for(Task& task, std::chrono::milliseconds time);
 

@@ -152,7 +152,7 @@ Result<First> wait_either(Task& task, SocketStream& a, SocketStream& b) {
   const Status readable = a.wait_readable(task);
   shared->a_waits = false;
   if (!shared->done.is_set()) b.cancel_waits();
-  shared->done.wait(task);
+  shared->done.wait_surely(task);
   if (readable.ok()) return First::a;
   if (shared->readable) return First::b;
   return readable.error();

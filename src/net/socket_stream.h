@@ -22,8 +22,7 @@ class SocketStream : public Stream {
   Status end_writing(Task& task) override;
   void abort() override;
 
-  // Until bytes (or the end, or an error) are there to be read.
-  Status wait_readable(Task& task);
+  Status wait_readable(Task& task) override;
   Status wait_writable(Task& task);
   // Ends the waits of another coroutine with an error; nothing is lost.
   void cancel_waits();

@@ -18,6 +18,8 @@ class Stream {
 
   // At least one byte, as many as are there and fit; 0 when the peer has ended its side.
   virtual Result<size_t> read(Task& task, std::span<char> into) = 0;
+  // Until read() would return, or nearly so: no buffer is needed while nothing comes.
+  virtual Status wait_readable(Task& task) = 0;
   // All of them. Waits while the peer does not read.
   virtual Status write(Task& task, std::string_view bytes) = 0;
   // Half-close: the peer reads the end; this side may still read.

@@ -1,0 +1,93 @@
+#include "net/pump.h"
+
+#include <memory>
+#include <vector>
+
+#include "net/event.h"
+
+namespace paddock::net {
+namespace {
+
+constexpr size_t kBuffer = 64 * 1024;
+constexpr size_t kKeptBuffers = 32;
+constexpr int kRunsBeforeOthers = 16;
+
+// Buffers of the loop's thread; one is taken only while bytes flow.
+class Buffer {
+ public:
+  Buffer() {
+    if (spare().empty()) {
+      bytes_ = std::make_unique_for_overwrite<char[]>(kBuffer);
+    } else {
+      bytes_ = std::move(spare().back());
+      spare().pop_back();
+    }
+  }
+  ~Buffer() {
+    if (spare().size() < kKeptBuffers) spare().push_back(std::move(bytes_));
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  std::span<char> span() { return {bytes_.get(), kBuffer}; }
+
+ private:
+  static std::vector<std::unique_ptr<char[]>>& spare() {
+    thread_local std::vector<std::unique_ptr<char[]>> buffers;
+    return buffers;
+  }
+
+  std::unique_ptr<char[]> bytes_;
+};
+
+enum class Flow { paused, ended };
+
+// While reading fills a good part of the buffer. `paused`: give the buffer back and wait.
+Result<Flow> pump_burst(Task& task, Stream& from, Stream& to, const Tap& tap) {
+  Buffer buffer;
+  for (int run = 1;; ++run) {
+    const size_t count = PD_TRY(from.read(task, buffer.span()));
+    if (count == 0) return Flow::ended;
+    const std::string_view passed = PD_TRY(tap ? tap({buffer.span().data(), count})
+                                               : std::string_view(buffer.span().data(), count));
+    PD_TRY(to.write(task, passed));
+    if (count < kBuffer / 4) return Flow::paused;
+    if (run % kRunsBeforeOthers == 0) task.yield();
+  }
+}
+
+}  // namespace
+
+Status pump(Task& task, Stream& from, Stream& to, const Tap& tap) {
+  while (true) {
+    PD_TRY(from.wait_readable(task));
+    if (PD_TRY(pump_burst(task, from, to, tap)) == Flow::ended) return to.end_writing(task);
+  }
+}
+
+Status pump_both_ways(Task& task, Stream& a, Stream& b, Taps taps) {
+  struct Back {
+    explicit Back(Loop& loop) : done(loop) {}
+    Event done;
+    Status status;
+  };
+  // The other coroutine ends before this frame does, so it may refer to it.
+  Back back(loop_of(task));
+  loop_of(task).spawn([&](Task& other) {
+    back.status = pump(other, b, a, taps.b_to_a);
+    if (!back.status.ok()) {
+      a.abort();
+      b.abort();
+    }
+    back.done.set();
+  });
+  Status forth = pump(task, a, b, taps.a_to_b);
+  if (!forth.ok()) {
+    a.abort();
+    b.abort();
+  }
+  back.done.wait_surely(task);
+  return forth.ok() ? std::move(back.status) : std::move(forth);
+}
+
+}  // namespace paddock::net
