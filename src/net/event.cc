@@ -75,6 +75,10 @@ Deadline::~Deadline() {
   disarm();
 }
 
+bool Deadline::expired() const {
+  return impl_->state == State::expired;
+}
+
 Deadline::State Deadline::disarm() {
   const State was = impl_->state;
   if (was == State::armed) {

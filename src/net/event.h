@@ -42,6 +42,7 @@ class Deadline {
 
   // What it was until now.
   State disarm();
+  bool expired() const;
 
  private:
   struct Impl;
