@@ -152,27 +152,31 @@ Result<Injection> CredentialSet::inject(const Target& target, http::Request& req
   return injection;
 }
 
-Status CredentialSet::check_strays(const http::Request& request) const {
-  auto check_text = [&](std::string_view text) -> Status {
-    const auto found = Scanner::find(placeholders_, text);
-    if (!found) return {};
-    return Error(Code::permission_denied,
-                 fmt::format("the placeholder of credential {} stands where it does not belong",
-                             names_[*found]))
-        .set_remedy("bind the credential to this host, method and path, or leave it out");
-  };
-  PD_TRY(check_text(request.method));
-  PD_TRY(check_text(request.target));
-  PD_TRY(check_text(request.authority));
-  for (const http::Field& field : request.fields) {
+Error CredentialSet::stray(size_t text) const {
+  return Error(Code::permission_denied,
+               fmt::format("the placeholder of credential {} stands where it does not belong",
+                           names_.at(text)))
+      .set_remedy("bind the credential to this host, method and path, or leave it out");
+}
+
+Status CredentialSet::check_text(std::string_view text) const {
+  const auto found = Scanner::find(placeholders_, text);
+  return found ? Status(stray(*found)) : Status();
+}
+
+Status CredentialSet::check_strays(const http::Fields& fields) const {
+  for (const http::Field& field : fields) {
     PD_TRY(check_text(field.name));
     PD_TRY(check_text(field.value));
   }
   return {};
 }
 
-const std::string& CredentialSet::name_of(size_t text) const {
-  return names_.at(text);
+Status CredentialSet::check_strays(const http::Request& request) const {
+  PD_TRY(check_text(request.method));
+  PD_TRY(check_text(request.target));
+  PD_TRY(check_text(request.authority));
+  return check_strays(request.fields);
 }
 
 }  // namespace paddock::egress

@@ -56,11 +56,15 @@ class CredentialSet {
   // whose placeholder stands where it does not belong: the request must not be sent.
   Result<Injection> inject(const Target& target, http::Request& request) const;
 
+  // permission_denied: a placeholder stands in the request.
+  Status check_strays(const http::Request& request) const;
+  Status check_strays(const http::Fields& trailers) const;
+
   // In streams from the sandbox: a placeholder of it. In streams to it: a secret that was put on.
   const std::shared_ptr<const PatternSet>& placeholders() const { return placeholders_; }
   const std::shared_ptr<const PatternSet>& secrets() const { return secrets_; }
-  // Of the text with this number in either set.
-  const std::string& name_of(size_t text) const;
+  // The refusal of a stream in which this text of `placeholders` was found.
+  Error stray(size_t text) const;
 
  private:
   struct Entry {
@@ -80,7 +84,7 @@ class CredentialSet {
   static Status put_on_basic(const Entry& entry, http::Request& request, Injection& injection);
   static Status put_on_query(const Entry& entry, http::Request& request, Injection& injection);
   static Status put_on_sigv4(const Entry& entry, http::Request& request, Injection& injection);
-  Status check_strays(const http::Request& request) const;
+  Status check_text(std::string_view text) const;
   void note(const Entry& entry);
 
   std::vector<Entry> entries_;

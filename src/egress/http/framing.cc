@@ -61,7 +61,9 @@ bool is_token(std::string_view text) {
 
 Result<std::optional<std::string_view>> find_head(std::string_view stream) {
   const std::string_view window = stream.substr(0, kMaxHead);
+  size_t lines = 0;
   for (size_t at = 0;;) {
+    if (lines++ > kMaxFields + 1) return corrupt("more than 256 header lines");
     const size_t newline = window.find('\n', at);
     const std::string_view line = window.substr(at, newline - at);
     if (newline == std::string_view::npos) {

@@ -57,7 +57,7 @@ TEST(HostPattern, ARuleThatRefusesMayNameAnySuffix) {
 
 TEST(HostPattern, AddressesAndPortsBelongElsewhere) {
   for (const char* text : {"192.0.2.1", "2001:db8::1", "[2001:db8::1]", "10.0.0.0/8", "a.com:443",
-                           "https://a.com", "a.com/x", "0x7f.1", "*.0x7f.1"}) {
+                           "https://a.example", "a.com/x", "0x7f.1", "*.0x7f.1"}) {
     EXPECT_FALSE(HostPattern::parse(text, SharedSuffix::refused).ok()) << text;
   }
 }

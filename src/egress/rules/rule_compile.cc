@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "egress/names/address_class.h"
 #include "egress/names/synthetic.h"
@@ -110,6 +112,14 @@ Result<PortSet> compile_ports(const EgressRule& rule) {
       .set_remedy("add \"ports\"; [\"*\"] is every one");
 }
 
+// Names go into headers and records.
+Status check_name(const EgressRule& rule) {
+  const bool plain =
+      std::all_of(rule.name.begin(), rule.name.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  if (plain && rule.name.size() <= 253) return {};
+  return refused("has a name that is longer than 253 bytes or not plain ASCII");
+}
+
 std::string label(const EgressRule& rule, const std::string& name) {
   std::string out = "egress rule " + name;
   return rule.origin.empty() ? out : out + " (" + rule.origin + ")";
@@ -121,7 +131,8 @@ Result<Rule> Rule::compile(const EgressRule& source, size_t number) {
   Rule rule;
   rule.source_ = source;
   rule.name_ = source.name.empty() ? std::to_string(number) : source.name;
-  const std::string doing = label(source, rule.name_);
+  const std::string doing = label(source, printable(rule.name_.substr(0, 80)));
+  PD_TRY_CTX(doing, check_name(source));
   PD_TRY_CTX(doing, check_destination(source));
   PD_TRY_CTX(doing, check_conditions(source));
   rule.addresses_ = PD_TRY_CTX(doing, compile_addresses(source));

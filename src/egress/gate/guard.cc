@@ -1,0 +1,188 @@
+#include "egress/gate/guard.h"
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "egress/gate/admitted.h"
+#include "egress/rules/git_match.h"
+#include "sys/digest.h"
+
+namespace paddock::egress {
+namespace {
+
+using http::BodySource;
+using http::Refusal;
+using http::Request;
+using model::EgressEvent;
+
+constexpr size_t kMaxCommands = 256 * 1024;   // of a push
+constexpr size_t kMaxSignedBody = 16u << 20;  // that must be hashed before it is sent
+
+// Every request must be meant for the host that the connection was made to.
+Status check_authority(const Inspected& connection, const Request& request) {
+  const auto authority = PD_TRY(parse_authority(request.authority));
+  if (authority.host == connection.target.host &&
+      (!authority.port || *authority.port == connection.target.port)) {
+    return {};
+  }
+  return Error(Code::permission_denied,
+               fmt::format("the request is for {}, the connection was made to {}:{}",
+                           printable(request.authority), to_string(connection.target.host),
+                           connection.target.port))
+      .set_remedy("if the host is a proxy, allow it with protocol = \"tcp\"");
+}
+
+// Reads until `enough` says so or the body ends, and gives all of it back.
+template <typename Enough>
+Result<std::string> peek_body(net::Task& task, BodySource& body, size_t limit, Enough enough) {
+  std::string seen;
+  while (!enough(seen)) {
+    const std::string more = PD_TRY(body.read(task));
+    if (more.empty()) break;
+    seen += more;
+    if (seen.size() > limit) {
+      return Error(Code::resource_exhausted,
+                   fmt::format("more than {} bytes to be looked at first", limit));
+    }
+  }
+  body.unread(seen);
+  return seen;
+}
+
+Status read_pushed_refs(net::Task& task, const Request& request, BodySource& body,
+                        GitOperation& operation) {
+  if (http::find_field(request.fields, "content-encoding") != nullptr) {
+    return Error(Code::permission_denied, "a compressed push hides what it changes");
+  }
+  Status status;
+  PD_TRY(peek_body(task, body, kMaxCommands, [&](const std::string& seen) {
+    auto refs = parse_push_commands(seen);
+    if (!refs.ok()) status = std::move(refs).error();
+    if (refs.ok() && refs->has_value()) operation.refs = std::move(**refs);
+    return !status.ok() || operation.refs.has_value();
+  }));
+  PD_TRY(std::move(status));
+  if (!operation.refs) return Error(Code::data_corrupt, "a push without commands");
+  return {};
+}
+
+// Asks the rules, and for the refs of a push when they need them.
+Result<Verdict> judge(net::Task& task, const Inspected& connection, const Policy& policy,
+                      Request& request, BodySource& body) {
+  std::optional<GitOperation> operation = find_git_operation(request);
+  Seen seen = connection.seen;
+  seen.request = &request;
+  seen.git = operation ? &*operation : nullptr;
+  Verdict verdict = policy.decide(connection.target, seen);
+  if (verdict.answer == Answer::needs_bytes && operation) {
+    PD_TRY(read_pushed_refs(task, request, body, *operation));
+    verdict = policy.decide(connection.target, seen);
+  }
+  if (verdict.answer == Answer::allow || verdict.answer == Answer::deny) return verdict;
+  return Error(Code::permission_denied, "the rules cannot tell whether it is allowed");
+}
+
+// The real signature, over what the request has become.
+Result<std::optional<SigV4Signature>> sign(net::Task& task, Request& request,
+                                           const Injection& injection, BodySource& body) {
+  if (!injection.sigv4) return std::optional<SigV4Signature>();
+  const SigV4Payload payload = payload_of(request, *injection.sigv4);
+  std::string hash;
+  if (payload == SigV4Payload::of_body) {
+    hash = sys::sha256_hex(
+        PD_TRY(peek_body(task, body, kMaxSignedBody, [](const std::string&) { return false; })));
+  }
+  SigV4Signature signature = sign_again(request, *injection.sigv4, *injection.aws_key, hash);
+  if (payload != SigV4Payload::in_chunks) return std::optional<SigV4Signature>();
+  return std::optional(std::move(signature));
+}
+
+struct Prepared {
+  Injection injection;
+  std::optional<SigV4Signature> chunk_seed;
+};
+
+// Puts credentials on, where the connection is private.
+Result<Prepared> prepare(net::Task& task, const Inspected& connection,
+                         const CredentialSet& credentials, Request& request, BodySource& body) {
+  Prepared out;
+  if (connection.scheme == http::Scheme::http) {
+    PD_TRY(credentials.check_strays(request));
+    return out;
+  }
+  out.injection = PD_TRY(credentials.inject(connection.target, request));
+  if (credentials.binds(connection.target))
+    http::set_field(request.fields, "accept-encoding", "identity");
+  out.chunk_seed = PD_TRY(sign(task, request, out.injection, body));
+  return out;
+}
+
+}  // namespace
+
+EgressEvent Guard::event_of(const Request& request) const {
+  EgressEvent event =
+      begin_event(model::EgressEventKind::request,
+                  {connection_.sandbox->id(), connection_.target, connection_.asker});
+  event.protocol = connection_.protocol;
+  event.method = printable(request.method);
+  event.path = printable(request.path());
+  return event;
+}
+
+http::RequestGuard::Answer Guard::refuse(EgressEvent event, const Error& error) {
+  note_error(event, error);
+  if (connection_.sink) connection_.sink(event);
+  Refusal refusal = http::refusal_for(error);
+  if (event.verdict == model::EgressVerdict::denied && refusal.rule.empty()) {
+    refusal.status = 403;
+    refusal.rule = event.rule;
+  }
+  return {.admitted = nullptr, .refusal = std::move(refusal)};
+}
+
+http::RequestGuard::Answer Guard::refuse(EgressEvent event, const Verdict& verdict) {
+  note_verdict(event, verdict);
+  if (connection_.sink) connection_.sink(event);
+  return {.admitted = nullptr,
+          .refusal = {
+              .status = 403, .rule = event.rule, .reason = event.reason, .remedy = event.remedy}};
+}
+
+void Guard::see_malformed(const Error& error) {
+  EgressEvent event = event_of(Request());
+  note_error(event, error);
+  if (connection_.sink) connection_.sink(event);
+}
+
+http::RequestGuard::Answer Guard::decide(net::Task& task, Request& request, BodySource& body) {
+  EgressEvent event = event_of(request);
+  const SandboxRules rules = connection_.sandbox->rules();
+  if (Status checked = check_authority(connection_, request); !checked.ok()) {
+    return refuse(std::move(event), std::move(checked).error());
+  }
+  auto verdict = judge(task, connection_, *rules.policy, request, body);
+  if (!verdict.ok()) return refuse(std::move(event), verdict.error());
+  if (verdict->answer == egress::Answer::deny) return refuse(std::move(event), *verdict);
+  note_verdict(event, *verdict);
+  auto metering = connection_.sandbox->meter(rules.policy, *verdict);
+  if (!metering.ok()) return refuse(std::move(event), metering.error());
+  Prepared prepared;
+  if (rules.credentials != nullptr) {
+    auto done = prepare(task, connection_, *rules.credentials, request, body);
+    if (!done.ok()) return refuse(std::move(event), done.error());
+    prepared = std::move(*done);
+  }
+  event.credentials = prepared.injection.credentials;
+  const bool masks = rules.credentials != nullptr && connection_.scheme == http::Scheme::https &&
+                     rules.credentials->binds(connection_.target);
+  return {.admitted = admit({.connection = connection_,
+                             .event = std::move(event),
+                             .metering = std::move(*metering),
+                             .credentials = rules.credentials,
+                             .masks = masks,
+                             .injected = !prepared.injection.empty(),
+                             .chunk_seed = std::move(prepared.chunk_seed)}),
+          .refusal = {}};
+}
+
+}  // namespace paddock::egress
