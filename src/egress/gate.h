@@ -62,7 +62,8 @@ class Gate {
   // From now on the sandbox has these rules. Connections that they no longer allow are closed;
   // names keep their addresses.
   virtual void set_rules(const model::SandboxId& sandbox, SandboxRules rules) = 0;
-  // The sandbox is gone: closes its connections and forgets its names.
+  // The sandbox is gone: closes its connections and forgets its names. Their events have been
+  // reported when it returns. Not to be called in on_event or on_end.
   virtual void forget(const model::SandboxId& sandbox) = 0;
 
   // The addresses that stand for a name. permission_denied: no rule allows it, or it is no name;

@@ -23,7 +23,7 @@ Denial to_denial(const EgressEvent& event) {
   return {.kind = event.kind == EgressEventKind::name ? DenialKind::name : DenialKind::network,
           .what = describe(event),
           .rule = event.rule,
-          .remedy = event.remedy,
+          .remedy = event.remedy.empty() ? event.reason : event.remedy,
           .pid = event.pid,
           .process = event.process,
           .count = 1,

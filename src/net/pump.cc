@@ -42,6 +42,12 @@ class Buffer {
 
 enum class Flow { paused, ended };
 
+Status write_rest(Task& task, Stream& to, const Tap& tap) {
+  if (!tap) return {};
+  const std::string_view rest = PD_TRY(tap({}));
+  return rest.empty() ? Status() : to.write(task, rest);
+}
+
 // While reading fills a good part of the buffer. `paused`: give the buffer back and wait.
 Result<Flow> pump_burst(Task& task, Stream& from, Stream& to, const Tap& tap) {
   Buffer buffer;
@@ -61,7 +67,9 @@ Result<Flow> pump_burst(Task& task, Stream& from, Stream& to, const Tap& tap) {
 Status pump(Task& task, Stream& from, Stream& to, const Tap& tap) {
   while (true) {
     PD_TRY(from.wait_readable(task));
-    if (PD_TRY(pump_burst(task, from, to, tap)) == Flow::ended) return to.end_writing(task);
+    if (PD_TRY(pump_burst(task, from, to, tap)) == Flow::paused) continue;
+    PD_TRY(write_rest(task, to, tap));
+    return to.end_writing(task);
   }
 }
 

@@ -9,7 +9,8 @@
 namespace paddock::net {
 
 // Sees each run of bytes before it is passed on: what it returns is passed, an error stops the
-// pump. The view it returns must live until it is called again.
+// pump. The view it returns must live until it is called again. Called with no bytes when the
+// stream has ended, for what it may have kept.
 using Tap = std::function<Result<std::string_view>(std::string_view bytes)>;
 
 // Until `from` ends, which ends the writing on `to`. Memory is flat: one buffer of 64 KiB while

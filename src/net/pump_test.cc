@@ -72,6 +72,21 @@ TEST(Pump, ATapSeesAndChangesAndStops) {
   EXPECT_EQ(status->error().code(), Code::permission_denied);
 }
 
+TEST(Pump, WhatATapKeptComesAtTheEnd) {
+  Loop loop;
+  Line line(loop);
+  loop.spawn([&](Task& task) {
+    (void)pump(task, *line.a, *line.b, [](std::string_view bytes) -> Result<std::string_view> {
+      return bytes.empty() ? "kept" : std::string_view();
+    });
+  });
+  run_on(loop, [&](Task& task) {
+    EXPECT_TRUE(line.client->write(task, "held").ok());
+    EXPECT_TRUE(line.client->end_writing(task).ok());
+    EXPECT_EQ(read_text(task, *line.server, 100), "kept");
+  });
+}
+
 TEST(Pump, ALoopThatEndsEndsIt) {
   auto status = std::make_shared<Status>();
   {

@@ -6,6 +6,10 @@
 namespace paddock::egress {
 namespace {
 
+// Fewer bytes than these begin a text too often by chance, and a program that waits for the answer
+// to a message that ends in them would wait for ever. No text is that short.
+constexpr size_t kMinHeld = PatternSet::kMinText / 2;
+
 // One reading of the stream: which bytes stand for which.
 enum class Reading { plain, unwrapped, url_escapes, json_escapes };
 constexpr std::array kReadings{Reading::plain, Reading::unwrapped, Reading::url_escapes,
@@ -103,10 +107,10 @@ class Scanner::Lane {
   // From where on bytes may belong to a text that has not ended.
   uint64_t frontier(uint64_t position) const {
     const size_t depth = patterns_->depth(state_);
+    if (depth < kMinHeld) return position;
     if (reading_ == Reading::plain) return position - depth;
     if (in_step_) return position;  // the plain lane says it
-    if (depth > 0) return start_of(count_ - depth);
-    return escape_.empty() ? position : escape_at_;
+    return start_of(count_ - depth);
   }
 
  private:

@@ -1,6 +1,6 @@
 // Finds texts in a byte stream, however it is cut and whichever way they are written: as they are,
 // in base64 (with line breaks in it, too), with bytes escaped as in URLs, or as in JSON. What may
-// be the beginning of a text is held back until the next bytes tell, and nothing else is.
+// be the beginning of a text, four bytes of it at least, is held back until the next bytes tell.
 #pragma once
 
 #include <memory>

@@ -141,6 +141,18 @@ TEST(Scanner, OnlyABeginningIsHeldBack) {
   EXPECT_EQ(out, "data: tick\nx ghp_16C7!");
 }
 
+TEST(Scanner, AFewBytesThatMayBeginATextAreNotHeldBack) {
+  Scanner scanner(patterns(), OnFound::mask);
+  std::string out;
+  for (const char* end : {"to be answered: g", "gh", "ghp", "100%", "\\", "sk-"}) {
+    out.clear();
+    scanner.feed(end, out);
+    EXPECT_EQ(out, end);
+  }
+  scanner.feed(kToken, out);
+  EXPECT_FALSE(Scanner::find(patterns(), out).has_value());
+}
+
 TEST(Scanner, LineBreaksAreNotHeldForEver) {
   Scanner scanner(patterns(), OnFound::stop);
   std::string out;

@@ -7,17 +7,46 @@
 namespace paddock::egress {
 namespace {
 
+// Whether the rules that hold now would let the request through, too. Asked with each run of bytes:
+// a WebSocket lives long.
+class StillAllowed {
+ public:
+  explicit StillAllowed(const Admission& admission)
+      : admission_(admission), policy_(admission.policy) {}
+
+  Status check() {
+    const SandboxRules rules = admission_.connection.sandbox->rules();
+    if (rules.policy == policy_) return {};
+    Seen seen = admission_.connection.seen;
+    seen.request = &admission_.asked;
+    seen.git = admission_.git ? &*admission_.git : nullptr;
+    if (rules.policy->decide(admission_.connection.target, seen).answer != Answer::allow) {
+      return Error(Code::permission_denied, "the rules have changed and do not allow it any more");
+    }
+    policy_ = rules.policy;
+    return {};
+  }
+
+ private:
+  const Admission& admission_;
+  std::shared_ptr<const Policy> policy_;
+};
+
 // From the sandbox: counted, looked through for placeholders, its chunks signed.
 class RequestBody : public http::BodyFilter {
  public:
-  RequestBody(const std::shared_ptr<const CredentialSet>& credentials, Metering& metering,
-              model::EgressEvent& event, std::optional<SigV4Signature> seed)
-      : credentials_(credentials), metering_(metering), event_(event) {
+  RequestBody(Admission& admission, StillAllowed& allowed)
+      : credentials_(admission.credentials),
+        metering_(admission.metering),
+        event_(admission.event),
+        allowed_(allowed) {
+    std::optional<SigV4Signature> seed = std::move(admission.chunk_seed);
     if (credentials_ != nullptr) scanner_.emplace(credentials_->placeholders(), OnFound::stop);
     if (seed) signer_.emplace(std::move(*seed));
   }
 
   Status feed(std::string_view bytes, std::string& out) override {
+    PD_TRY(allowed_.check());
     event_.request_bytes += bytes.size();
     PD_TRY(metering_.add_request(bytes.size()));
     if (!scanner_) return pass(bytes, out);
@@ -48,6 +77,7 @@ class RequestBody : public http::BodyFilter {
   std::shared_ptr<const CredentialSet> credentials_;
   Metering& metering_;
   model::EgressEvent& event_;
+  StillAllowed& allowed_;
   std::optional<Scanner> scanner_;
   std::optional<AwsChunkSigner> signer_;
 };
@@ -55,13 +85,16 @@ class RequestBody : public http::BodyFilter {
 // To the sandbox: counted, secrets masked.
 class ResponseBody : public http::BodyFilter {
  public:
-  ResponseBody(std::shared_ptr<const PatternSet> secrets, Metering& metering,
-               model::EgressEvent& event)
-      : secrets_(std::move(secrets)), metering_(metering), event_(event) {
+  ResponseBody(Admission& admission, StillAllowed& allowed)
+      : secrets_(admission.masks ? admission.credentials->secrets() : nullptr),
+        metering_(admission.metering),
+        event_(admission.event),
+        allowed_(allowed) {
     if (secrets_ != nullptr) scanner_.emplace(secrets_, OnFound::mask);
   }
 
   Status feed(std::string_view bytes, std::string& out) override {
+    PD_TRY(allowed_.check());
     event_.response_bytes += bytes.size();
     PD_TRY(metering_.add_response(bytes.size()));
     if (scanner_) {
@@ -91,6 +124,7 @@ class ResponseBody : public http::BodyFilter {
   std::shared_ptr<const PatternSet> secrets_;
   Metering& metering_;
   model::EgressEvent& event_;
+  StillAllowed& allowed_;
   std::optional<Scanner> scanner_;
 };
 
@@ -99,10 +133,9 @@ class Admitted : public http::AdmittedRequest {
   explicit Admitted(Admission admission)
       : admission_(std::move(admission)),
         began_(sys::monotonic_us()),
-        request_(admission_.credentials, admission_.metering, admission_.event,
-                 std::move(admission_.chunk_seed)),
-        response_(admission_.masks ? admission_.credentials->secrets() : nullptr,
-                  admission_.metering, admission_.event) {}
+        allowed_(admission_),
+        request_(admission_, allowed_),
+        response_(admission_, allowed_) {}
 
   http::BodyFilter& request_body() override { return request_; }
   http::BodyFilter& response_body() override { return response_; }
@@ -134,6 +167,7 @@ class Admitted : public http::AdmittedRequest {
  private:
   Admission admission_;
   int64_t began_;
+  StillAllowed allowed_;
   RequestBody request_;
   ResponseBody response_;
 };

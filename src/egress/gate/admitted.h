@@ -10,11 +10,15 @@
 #include "egress/gate/budget.h"
 #include "egress/gate/guard.h"
 #include "egress/http/request_guard.h"
+#include "egress/rules/git_match.h"
 
 namespace paddock::egress {
 
 struct Admission {
   const Inspected& connection;
+  http::Request asked;  // before credentials were put on
+  std::optional<GitOperation> git;
+  std::shared_ptr<const Policy> policy;  // that let it through
   model::EgressEvent event;
   Metering metering;
   std::shared_ptr<const CredentialSet> credentials;  // nullptr: none

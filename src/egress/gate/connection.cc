@@ -79,8 +79,8 @@ void Connection::finish(const Status& status) {
   std::string reason;
   if (!aborted_.empty()) {
     reason = aborted_;
-    event_.verdict = model::EgressVerdict::denied;
     event_.reason = aborted_;
+    if (abort_ == Abort::refused) event_.verdict = model::EgressVerdict::denied;
   } else if (!status.ok()) {
     const Error error = Status(status).error();
     reason = error.describe();
@@ -91,23 +91,28 @@ void Connection::finish(const Status& status) {
   if (parts_.on_end) parts_.on_end(reason.empty() ? Ending::closed : Ending::aborted, reason);
 }
 
-void Connection::abort(std::string why) {
-  if (aborted_.empty()) aborted_ = std::move(why);
+void Connection::abort(Abort how, std::string why) {
+  if (aborted_.empty()) {
+    aborted_ = std::move(why);
+    abort_ = how;
+  }
   client_.abort();
   if (upstream_ != nullptr) upstream_->abort();
 }
 
-void Connection::recheck() {
+bool Connection::is_still_allowed() const {
   const SandboxRules rules = parts_.sandbox->rules();
-  const Verdict verdict = rules.policy->decide(parts_.target, seen_);
-  const bool dialled = !event_.address.empty();
-  const bool allowed =
-      verdict.answer != Answer::deny &&
-      (!dialled ||
-       parts_.core.dialler
-           .check(parts_.target, model::IpAddress::parse(event_.address).value(), *rules.policy)
-           .ok());
-  if (!allowed) abort("the rules have changed and do not allow it any more");
+  const Answer answer = rules.policy->decide(parts_.target, seen_).answer;
+  // What passes can not be looked into any more. Requests are judged one by one (Guard, Admitted).
+  if (answer == Answer::deny || (passes_ && answer != Answer::allow)) return false;
+  if (event_.address.empty()) return true;
+  const auto address = model::IpAddress::parse(event_.address);
+  return address.ok() && parts_.core.dialler.check(parts_.target, *address, *rules.policy).ok();
+}
+
+void Connection::recheck() {
+  if (!is_still_allowed())
+    abort(Abort::refused, "the rules have changed and do not allow it any more");
 }
 
 bool Connection::is_bound() const {
@@ -172,6 +177,7 @@ Status Connection::watch_unclear(std::string_view bytes) {
 }
 
 Status Connection::serve_seen(net::Task& task) {
+  rules_ = parts_.sandbox->rules();  // the first bytes took their time
   const Verdict verdict = decide();
   if (verdict.answer == Answer::deny) return refuse(task, verdict);
   if (seen_.wire == Wire::tls) return serve_tls(task, verdict);
@@ -222,6 +228,7 @@ Status Connection::connect(net::Task& task) {
   Upstream dialled = PD_TRY(parts_.core.dialler.dial(task, parts_.target, *rules_.policy));
   event_.address = dialled.address.str();
   upstream_ = std::move(dialled.stream);
+  recheck();  // the rules may have changed while it was dialled
   if (!aborted_.empty()) return Error(Code::unavailable, aborted_);
   return {};
 }
@@ -243,8 +250,10 @@ net::Taps Connection::taps(Metering& metering) {
     if (prefix_passed_) PD_TRY(watch_unclear(bytes));
     if (!scan->scanner) return bytes;
     scan->passed.clear();
-    const auto found = bytes.empty() ? std::nullopt : scan->scanner->feed(bytes, scan->passed);
-    if (found) return credentials->stray(*found);
+    if (const auto found = scan->scanner->feed(bytes, scan->passed)) {
+      return credentials->stray(*found);
+    }
+    if (bytes.empty()) scan->scanner->finish(scan->passed);
     return std::string_view(scan->passed);
   };
   net::Tap back = [this, &metering](std::string_view bytes) -> Result<std::string_view> {
@@ -257,6 +266,8 @@ net::Taps Connection::taps(Metering& metering) {
 
 Status Connection::pass_through(net::Task& task, const Verdict& verdict) {
   note_verdict(event_, verdict);
+  passes_ = true;
+  if (seen_.wire == Wire::nothing_yet) seen_.wire = Wire::silent;  // the host spoke first
   auto metering = parts_.sandbox->meter(rules_.policy, verdict);
   if (!metering.ok()) return refuse(task, metering.error());
   PD_TRY(connect(task));

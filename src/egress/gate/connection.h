@@ -30,7 +30,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   net::Loop& loop() const { return parts_.loop; }
 
   void run(net::Task& task);
-  void abort(std::string why);
+  // `refused`: the record says that it was denied. `unneeded`: nobody is there any more.
+  enum class Abort { refused, unneeded };
+  void abort(Abort how, std::string why);
   // After the sandbox's rules have changed: aborts when they do not allow it any more.
   void recheck();
 
@@ -57,6 +59,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void finish(const Status& status);
   Verdict decide() const { return rules_.policy->decide(parts_.target, seen_); }
   bool is_bound() const;
+  bool is_still_allowed() const;
 
   Parts parts_;
   net::SocketStream client_;
@@ -68,8 +71,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string unclear_;  // passed on before it was told what it is
   model::EgressEvent event_;
   bool prefix_passed_ = false;
+  bool passes_ = false;  // not looked into from now on
   bool reports_ = true;  // as a whole; false where each request is reported
   std::string aborted_;  // why, if it was
+  Abort abort_ = Abort::refused;
 };
 
 }  // namespace paddock::egress

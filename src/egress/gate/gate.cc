@@ -18,6 +18,10 @@ namespace {
 using model::EgressEvent;
 using model::SandboxId;
 
+// Of connections whose program is gone: to end on their own, and after they were told to.
+constexpr std::chrono::milliseconds kLastWords{200};
+constexpr std::chrono::milliseconds kPatience{5000};
+
 Error refusal_of(const EgressEvent& event, const std::string& what) {
   return Error(Code::permission_denied, fmt::format("{}: {} ({})", what, event.reason, event.rule))
       .set_remedy(event.remedy);
@@ -58,7 +62,9 @@ class GateImpl : public Gate {
       sandbox = std::move(found->second);
       sandboxes_.erase(found);
     }
+    sandbox->wait_for_quiet(kLastWords);
     leave(*sandbox);
+    sandbox->wait_for_quiet(kPatience);
   }
 
   Result<SyntheticPair> resolve(const NameRequest& request) override {
@@ -110,7 +116,8 @@ class GateImpl : public Gate {
 
   static void leave(Sandbox& sandbox) {
     for (const auto& connection : sandbox.leave_all()) {
-      connection->loop().post([connection] { connection->abort("the sandbox is gone"); });
+      connection->loop().post(
+          [connection] { connection->abort(Connection::Abort::unneeded, "the sandbox is gone"); });
     }
   }
 

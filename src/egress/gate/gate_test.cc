@@ -289,6 +289,18 @@ TEST(GateRules, ConnectionsThatNewRulesDoNotAllowAreClosed) {
   EXPECT_EQ(b.read_count(5), "still");
 }
 
+TEST(GateRules, WhatPassesIsClosedWhenNewRulesWantToLookIntoIt) {
+  Harness harness({allow_rule("a.example")});
+  Server server({.serve = echo});
+  Peer program = harness.connect("a.example", server.port());
+  program.write("not HTTP at all\n");
+  EXPECT_EQ(program.read_count(16), "not HTTP at all\n");
+  model::EgressRule looks = allow_rule("a.example");
+  looks.http.methods = model::TextList{"GET"};
+  harness.set_rules({looks});
+  EXPECT_EQ(program.read_some(), "");
+}
+
 TEST(GateRules, AForgottenSandboxLosesItsConnections) {
   Harness harness({allow_rule("a.example")});
   Server server({.serve = echo});

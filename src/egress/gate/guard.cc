@@ -66,9 +66,14 @@ Status read_pushed_refs(net::Task& task, const Request& request, BodySource& bod
   return {};
 }
 
+struct Judged {
+  Verdict verdict;
+  std::optional<GitOperation> git;
+};
+
 // Asks the rules, and for the refs of a push when they need them.
-Result<Verdict> judge(net::Task& task, const Inspected& connection, const Policy& policy,
-                      Request& request, BodySource& body) {
+Result<Judged> judge(net::Task& task, const Inspected& connection, const Policy& policy,
+                     Request& request, BodySource& body) {
   std::optional<GitOperation> operation = find_git_operation(request);
   Seen seen = connection.seen;
   seen.request = &request;
@@ -78,7 +83,9 @@ Result<Verdict> judge(net::Task& task, const Inspected& connection, const Policy
     PD_TRY(read_pushed_refs(task, request, body, *operation));
     verdict = policy.decide(connection.target, seen);
   }
-  if (verdict.answer == Answer::allow || verdict.answer == Answer::deny) return verdict;
+  if (verdict.answer == Answer::allow || verdict.answer == Answer::deny) {
+    return Judged{.verdict = std::move(verdict), .git = std::move(operation)};
+  }
   return Error(Code::permission_denied, "the rules cannot tell whether it is allowed");
 }
 
@@ -111,8 +118,11 @@ Result<Prepared> prepare(net::Task& task, const Inspected& connection,
     return out;
   }
   out.injection = PD_TRY(credentials.inject(connection.target, request));
-  if (credentials.binds(connection.target))
+  if (credentials.binds(connection.target)) {
+    // So that a secret in the response can be seen, and masked.
     http::set_field(request.fields, "accept-encoding", "identity");
+    http::remove_field(request.fields, "sec-websocket-extensions");
+  }
   out.chunk_seed = PD_TRY(sign(task, request, out.injection, body));
   return out;
 }
@@ -160,12 +170,14 @@ http::RequestGuard::Answer Guard::decide(net::Task& task, Request& request, Body
   if (Status checked = check_authority(connection_, request); !checked.ok()) {
     return refuse(std::move(event), std::move(checked).error());
   }
-  auto verdict = judge(task, connection_, *rules.policy, request, body);
-  if (!verdict.ok()) return refuse(std::move(event), verdict.error());
+  auto judged = judge(task, connection_, *rules.policy, request, body);
+  if (!judged.ok()) return refuse(std::move(event), judged.error());
+  const Verdict* verdict = &judged->verdict;
   if (verdict->answer == egress::Answer::deny) return refuse(std::move(event), *verdict);
   note_verdict(event, *verdict);
   auto metering = connection_.sandbox->meter(rules.policy, *verdict);
   if (!metering.ok()) return refuse(std::move(event), metering.error());
+  const Request asked = request;
   Prepared prepared;
   if (rules.credentials != nullptr) {
     auto done = prepare(task, connection_, *rules.credentials, request, body);
@@ -176,6 +188,9 @@ http::RequestGuard::Answer Guard::decide(net::Task& task, Request& request, Body
   const bool masks = rules.credentials != nullptr && connection_.scheme == http::Scheme::https &&
                      rules.credentials->binds(connection_.target);
   return {.admitted = admit({.connection = connection_,
+                             .asked = asked,
+                             .git = std::move(judged->git),
+                             .policy = rules.policy,
                              .event = std::move(event),
                              .metering = std::move(*metering),
                              .credentials = rules.credentials,

@@ -281,6 +281,27 @@ TEST(Http, AWebSocketPassesOnceTheHostAgrees) {
   EXPECT_EQ(program.read_all(), "firstsecond");
 }
 
+TEST(Http, AWebSocketEndsWhenNewRulesDoNotAllowIt) {
+  Harness harness({http_rule("a.example", TextList{"GET"}, TextList{"/chat"})});
+  Server server({.serve = [](Peer& peer) {
+    peer.read_until("\r\n\r\n");
+    peer.write(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+    EXPECT_EQ(peer.read_count(3), "one");
+    peer.write("ok");
+    EXPECT_EQ(peer.read_all(), "");
+  }});
+  Peer program = harness.connect("a.example", server.port());
+  program.write(
+      get("/chat", "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n"));
+  program.read_until("\r\n\r\n");
+  program.write("one");
+  EXPECT_EQ(program.read_count(2), "ok");
+  harness.set_rules({http_rule("a.example", TextList{"GET"}, TextList{"/other"})});
+  program.write("two");
+  EXPECT_EQ(program.read_all(), "");
+}
+
 TEST(Http, AHostThatIsGoneIsABadGateway) {
   Harness harness({http_rule("a.example", TextList{"GET"})});
   uint16_t port = 0;

@@ -48,12 +48,19 @@ Status Sandbox::join(const std::shared_ptr<Connection>& connection) {
   std::lock_guard lock(mutex_);
   if (gone_) return Error(Code::not_found, "the sandbox is gone");
   connections_.insert(connection);
+  ++running_;
   return {};
 }
 
 void Sandbox::leave(const std::shared_ptr<Connection>& connection) {
   std::lock_guard lock(mutex_);
   connections_.erase(connection);
+  if (--running_ == 0) quiet_.notify_all();
+}
+
+void Sandbox::wait_for_quiet(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  quiet_.wait_for(lock, patience, [this] { return running_ == 0; });
 }
 
 std::set<std::shared_ptr<Connection>> Sandbox::connections() const {

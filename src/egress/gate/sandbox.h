@@ -1,6 +1,8 @@
 // One sandbox as the gate knows it.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,6 +37,8 @@ class Sandbox {
   void leave(const std::shared_ptr<Connection>& connection);
   std::set<std::shared_ptr<Connection>> connections() const;
   std::set<std::shared_ptr<Connection>> leave_all();
+  // Until none runs any more. Not for threads of the gate.
+  void wait_for_quiet(std::chrono::milliseconds patience);
 
  private:
   const model::SandboxId id_;
@@ -47,6 +51,8 @@ class Sandbox {
   };
   std::map<const Rule*, Used> meters_;
   std::set<std::shared_ptr<Connection>> connections_;
+  size_t running_ = 0;  // taken in and not ended
+  std::condition_variable quiet_;
   bool gone_ = false;
 };
 

@@ -29,13 +29,13 @@ Status Dialler::check(const Target& target, const IpAddress& address, const Poli
   if (auto refusal = policy.refusal_of(Host(address), target.port)) {
     return refused(target, address, refusal->reason);
   }
+  // A block of public addresses may hold the host's own: an admin rule must name it alone.
+  if (policy.names_exactly(target, address)) return {};
+  if (own_.contains(address)) return refused(target, address, "an address of this host");
   if (policy.accepts_address(target, address)) return {};
   const AddressClass kind = classify(address);
-  if (kind != AddressClass::global) {
-    return refused(target, address, fmt::format("a {} address", name_of(kAddressClassNames, kind)));
-  }
-  if (own_.contains(address)) return refused(target, address, "an address of this host");
-  return {};
+  if (kind == AddressClass::global) return {};
+  return refused(target, address, fmt::format("a {} address", name_of(kAddressClassNames, kind)));
 }
 
 Result<std::vector<IpAddress>> Dialler::addresses_of(net::Task& task, const Target& target,

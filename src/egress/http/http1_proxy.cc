@@ -143,16 +143,19 @@ class Http1Proxy {
     return sent.ok() && exchange->keeps_alive ? Next::request : Next::end;
   }
 
+  static net::Tap tap_of(BodyFilter& filter) {
+    const auto passed = std::make_shared<std::string>();
+    return [&filter, passed](std::string_view bytes) -> Result<std::string_view> {
+      passed->clear();
+      PD_TRY(bytes.empty() ? filter.finish(*passed) : filter.feed(bytes, *passed));
+      return std::string_view(*passed);
+    };
+  }
+
   // From now on frames of a WebSocket.
   Result<Next> carry_upgraded(net::Task& task, Exchange& exchange) {
     net::Stream& client = connection_.client;
-    BodyFilter& filter = exchange.admitted->request_body();
-    std::string passed;
-    const auto tap = [&](std::string_view bytes) -> Result<std::string_view> {
-      passed.clear();
-      PD_TRY(filter.feed(bytes, passed));
-      return std::string_view(passed);
-    };
+    const net::Tap tap = tap_of(exchange.admitted->request_body());
     if (!requests_.pending.empty()) {
       const std::string_view first = PD_TRY(tap(requests_.pending));
       PD_TRY(upstream_->write(task, first));
@@ -234,14 +237,21 @@ class Http1Proxy {
     const std::shared_ptr<Exchange> kept = open_;
     open_ = nullptr;
     exchange.done.set();
-    if (!responses_.pending.empty()) PD_TRY(connection_.client.write(task, responses_.pending));
-    const Status status = net::pump(task, *upstream_, connection_.client, nullptr);
+    const Status status = pump_upgraded_response(task, tap_of(kept->admitted->response_body()));
     kept->admitted->ended(status);
     if (!status.ok()) {
       connection_.client.abort();
       upstream_->abort();
     }
     return {};
+  }
+
+  Status pump_upgraded_response(net::Task& task, const net::Tap& tap) {
+    if (!responses_.pending.empty()) {
+      const std::string_view first = PD_TRY(tap(responses_.pending));
+      PD_TRY(connection_.client.write(task, first));
+    }
+    return net::pump(task, *upstream_, connection_.client, tap);
   }
 
   void close_exchange(const Status& status) {

@@ -141,6 +141,14 @@ bool Policy::accepts_address(const Target& target, const model::IpAddress& addre
   });
 }
 
+bool Policy::names_exactly(const Target& target, const model::IpAddress& address) const {
+  return !lists_.empty() && std::all_of(lists_.begin(), lists_.end(), [&](const List& list) {
+    return std::any_of(list.begin(), list.end(), [&](const Rule& rule) {
+      return rule.lets_through() && rule.covers(target) && rule.names_exactly(address);
+    });
+  });
+}
+
 std::vector<model::Cidr> Policy::literal_blocks() const {
   std::set<model::Cidr> blocks;
   for (const List& list : lists_) {

@@ -40,6 +40,8 @@ class Policy {
 
   // Whether an address that is not public was given by name to every list's rule for this host.
   bool accepts_address(const Target& target, const model::IpAddress& address) const;
+  // Whether admin rules of every list name this very address for the target.
+  bool names_exactly(const Target& target, const model::IpAddress& address) const;
   // Blocks of literal addresses that some rule lets through, for the sandbox's redirection.
   std::vector<model::Cidr> literal_blocks() const;
   bool empty() const;  // nothing is ever allowed

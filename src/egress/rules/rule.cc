@@ -84,6 +84,13 @@ bool Rule::accepts_address(const model::IpAddress& address) const {
                                       [&](const auto& block) { return block.contains(address); });
 }
 
+bool Rule::names_exactly(const model::IpAddress& address) const {
+  return source_.authority == model::EgressAuthority::admin &&
+         std::any_of(addresses_.begin(), addresses_.end(), [&](const auto& block) {
+           return block.is_single() && block.base() == address;
+         });
+}
+
 Match Rule::match_protocol(const Seen& seen) const {
   switch (source_.protocol) {
     case EgressProtocol::any:

@@ -37,6 +37,8 @@ class Rule {
   bool is_unconditional() const;
   // Of a covered name: whether the name may resolve to this address though it is not public.
   bool accepts_address(const model::IpAddress& address) const;
+  // Whether it is an administrator's and names this very address.
+  bool names_exactly(const model::IpAddress& address) const;
 
   const PortSet& ports() const { return ports_; }
   const std::vector<HostPattern>& hosts() const { return hosts_; }
