@@ -118,8 +118,19 @@ Result<HostPath> Context::agent_program() const {
 
 Result<HostPath> Context::workspace(const std::string& directory) const {
   if (directory.empty()) return caller_.directory;
-  std::string path = directory[0] == '/' ? directory : caller_.directory.str() + "/" + directory;
-  return HostPath(PD_TRY_CTX("opening the workspace", sys::real_path(path)));
+  return HostPath(
+      PD_TRY_CTX("opening the workspace", sys::real_path(spelling_of(directory).str())));
+}
+
+HostPath Context::spelling_of(const std::string& directory) const {
+  if (!directory.empty() && directory[0] == '/') return HostPath(directory);
+  // Shells keep in PWD how one came here; it may be of another directory by now.
+  std::string here = lookup(caller_.environment, "PWD");
+  auto real = sys::real_path(here);
+  if (here.empty() || here[0] != '/' || !real.ok() || *real != caller_.directory.str()) {
+    here = caller_.directory.str();
+  }
+  return HostPath(directory.empty() ? here : here + "/" + directory);
 }
 
 }  // namespace paddock::cmd

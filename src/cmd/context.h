@@ -49,6 +49,8 @@ class Context {
                                     const std::vector<policy::FlagValue>& flags) const;
   // The workspace that `directory` names, or where the caller stands when empty; canonical.
   Result<model::HostPath> workspace(const std::string& directory) const;
+  // The same as the caller spells it: absolute, with the symlinks that he came through.
+  model::HostPath spelling_of(const std::string& directory) const;
 
  private:
   Result<model::HostPath> agent_program() const;

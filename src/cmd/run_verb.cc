@@ -35,6 +35,7 @@ Result<engine::RunRequest> request_of(const RunArgs& args, Context& context) {
   request.argv = args.command;
   request.directory = context.caller().directory;
   request.workspace = PD_TRY(context.workspace(args.workspace));
+  request.workspace_as_spelled = context.spelling_of(args.workspace);
   if (!args.continue_view.empty()) {
     view::ViewStore* views = PD_TRY(context.views());
     view::ViewInfo info = PD_TRY(views->find(args.continue_view));

@@ -38,6 +38,8 @@ struct Stdio {
 struct RunRequest {
   policy::Compiled policy;
   model::HostPath workspace;  // canonical; not used in mode `none`
+  // The same as the caller spells it, through symlinks that shall lead there inside as well.
+  model::HostPath workspace_as_spelled;
   model::HostPath directory;  // where the caller stands
   std::vector<std::string> argv;
   std::map<std::string, std::string> caller_environment;

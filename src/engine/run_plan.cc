@@ -83,7 +83,8 @@ Status add_grants(RunPlan& plan, const RunRequest& request, const HostPath& home
 
 Status open_view(RunPlan& plan, const RunRequest& request, const Parts& parts) {
   view::OpenOptions options;
-  options.workspace = request.workspace;
+  options.workspace =
+      request.workspace_as_spelled.empty() ? request.workspace : request.workspace_as_spelled;
   options.files = request.policy.settings.files;
   options.host_exec = request.policy.settings.views.host_exec;
   options.home = parts.home;

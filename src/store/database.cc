@@ -97,8 +97,10 @@ Result<Database> Database::open(const std::string& path) {
   }
   // NORMAL: a transaction survives the death of the process, and the last ones may be lost with the
   // machine. What must survive that (layers, bases, journals of apply) syncs on its own first.
-  for (const char* pragma :
-       {"PRAGMA synchronous=NORMAL", "PRAGMA foreign_keys=ON", "PRAGMA trusted_schema=OFF"}) {
+  // The first process to open the file reads the log from its beginning: 200 pages are read in half
+  // a millisecond, the default of 1000 in two and a half, and are written by some ten runs.
+  for (const char* pragma : {"PRAGMA synchronous=NORMAL", "PRAGMA wal_autocheckpoint=200",
+                             "PRAGMA foreign_keys=ON", "PRAGMA trusted_schema=OFF"}) {
     PD_TRY(db.execute(pragma));
   }
   PD_TRY_CTX("opening " + printable(path), db.migrate());

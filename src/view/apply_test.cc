@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/strings.h"
@@ -134,6 +135,23 @@ TEST(Apply, ModesAndBytesMergeApart) {
       (Tree{
           {"a", file("1", 0600)}, {"b", file("host", 0755)}, {"c", both}, {"d", directory(0711)}}),
       disk.host());
+}
+
+// A file that overlayfs copied up before it was moved says at its new name that it has an origin.
+// Only where nothing moved does that mean that the host had the name.
+TEST(Apply, AMovedFileIsNotTakenForOneThatTheHostRemoved) {
+  StackOnDisk disk({{"a", file("0")}, {"b", file("0")}});
+  std::string layer = disk.add_layer({{"moved", file("0")}});
+  ASSERT_EQ(::setxattr((layer + "/moved").c_str(), "user.overlay.origin", "x", 1, 0), 0);
+  make_whiteout(layer + "/a");
+  EXPECT_EQ(results_of(apply_in(disk)), "a applied\nmoved applied\n");
+  EXPECT_TREE((Tree{{"b", file("0")}, {"moved", file("0")}}), disk.host());
+
+  StackOnDisk other({{"a", file("0")}});
+  layer = other.add_layer({{"a", file("1")}});
+  ASSERT_EQ(::setxattr((layer + "/a").c_str(), "user.overlay.origin", "x", 1, 0), 0);
+  ASSERT_EQ(::unlink(other.in_host("a").c_str()), 0);
+  EXPECT_TRUE(apply_in(other).has_conflict) << "the host removed what the sandbox changed";
 }
 
 // --- conflicts: each leaves the host as it was ---------------------------------------------------

@@ -53,9 +53,25 @@ class Bringer {
     return give_to_owner(ref_);
   }
 
-  Result<bool> ref_exists() {
-    GitCall call = on_host({"show-ref", "--verify", "--quiet", ref_});
-    return PD_TRY(run_git(std::move(call))).exit_code == 0;
+  // The ref of the host that has the name, or stands where the name needs a directory or the other
+  // way round; empty: none.
+  Result<std::string> ref_in_the_way() const {
+    for (size_t slash = ref_.find('/', std::string_view("refs/heads/").size());;
+         slash = ref_.find('/', slash + 1)) {
+      std::string front = ref_.substr(0, slash);
+      GitCall call = on_host({"show-ref", "--verify", "--quiet", front});
+      if (PD_TRY(run_git(std::move(call))).exit_code == 0) return front;
+      if (slash == std::string::npos) break;
+    }
+    GitCall below = on_host({"for-each-ref", "--count=1", "--format=%(refname)", ref_ + "/"});
+    return std::string(trim(PD_TRY(git_output(std::move(below)))));
+  }
+
+  // A commit that the host's refs lead to was not made in the view: HEAD only moved there.
+  Result<bool> host_has(const std::string& commit) const {
+    GitCall call = on_host({"for-each-ref", "--count=1", "--contains", commit});
+    auto done = PD_TRY(run_git(std::move(call)));
+    return done.exit_code == 0 && !trim(done.out).empty();
   }
 
  private:
@@ -142,8 +158,15 @@ Result<std::string> bring_branch(const GitView& git, const std::string& branch) 
   ObjectFormat format = PD_TRY(object_format_of(git.host_common_dir));
   ScratchRepository scratch = PD_TRY(ScratchRepository::create(git.scratch, format));
   Bringer bringer(git, scratch, "refs/heads/" + branch);
-  if (PD_TRY(bringer.ref_exists())) {
-    return Error(Code::already_exists, "branch " + printable(branch) + " is there already")
+  if (PD_TRY(bringer.host_has(*in_view))) {
+    return Error(Code::not_found, "no commit was made in the view: HEAD is at one of the host's")
+        .set_remedy("`git branch` names it");
+  }
+  std::string other = PD_TRY(bringer.ref_in_the_way());
+  if (!other.empty()) {
+    return Error(Code::already_exists, other == "refs/heads/" + branch
+                                           ? "branch " + printable(branch) + " is there already"
+                                           : printable(other) + " is in the way of that name")
         .set_remedy("name another one");
   }
   PD_TRY(bringer.bring(*in_view));

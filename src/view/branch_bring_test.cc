@@ -69,6 +69,22 @@ TEST_F(BranchBringTest, ABranchThatIsThereIsNeverMoved) {
   EXPECT_TRUE(shell("cd host && test \"$(git rev-parse taken)\" = \"$(git rev-parse main)\""));
 }
 
+TEST_F(BranchBringTest, NamesThatStandInEachOthersWayAreRefusedAsTaken) {
+  ASSERT_TRUE(shell("cd host && git branch top && git branch deep/er/one"));
+  for (const char* name : {"top/below", "top/be/low", "deep", "deep/er"}) {
+    EXPECT_EQ(bring_branch(git_, name).error().code(), Code::already_exists) << name;
+  }
+  EXPECT_TRUE(bring_branch(git_, "deep/er/two").ok());
+}
+
+TEST_F(BranchBringTest, AHeadThatOnlyMovedToACommitOfTheHostBringsNothing) {
+  ASSERT_TRUE(
+      shell("cd host && git checkout -q -b other && git commit -q --allow-empty -m other && "
+            "git checkout -q main && rm ../layer/refs/heads/main && "
+            "echo 'ref: refs/heads/other' > ../layer/HEAD"));
+  EXPECT_EQ(bring_branch(git_, "x").error().code(), Code::not_found);
+}
+
 TEST_F(BranchBringTest, NamesThatAreNoBranchesAreRefused) {
   for (const char* name : {"", "-d", "../up", "a..b", "a b", "x.lock", "a\nb"}) {
     EXPECT_EQ(bring_branch(git_, name).error().code(), Code::invalid_argument) << name;

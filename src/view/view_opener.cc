@@ -85,6 +85,12 @@ std::vector<model::Control> host_controls(const HostSide& host) {
                      "and cannot be changed there; run as their owner or as root",
                      owner)});
   }
+  if (::geteuid() == 0) {
+    controls.push_back({"workspace.owner", model::ControlState::enforced,
+                        fmt::format("files of uid {}, who owns the workspace, belong to the user "
+                                    "inside; those of others can be read and not changed",
+                                    owner)});
+  }
   return controls;
 }
 

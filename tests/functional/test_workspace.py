@@ -81,6 +81,27 @@ def test_symlinked_parents_lead_to_the_same_workspace(paddock, base, repo):
     assert paddock("diff", "--name-only").ok().out == "f\n"
 
 
+def test_the_way_that_the_caller_came_leads_there_inside_too(paddock, base, repo):
+    (base / "link").symlink_to(base / "home")
+    way = base / "link" / "project"
+    script = f"cat {way}/README.md && cat {repo}/README.md"
+    text = (repo / "README.md").read_text()
+    assert paddock.sh(script, cwd=way, env={"PWD": str(way)}).ok().out == text * 2
+    assert paddock.sh(script, "--workspace", way, cwd="/").ok().out == text * 2
+    # A PWD of another directory is no way here.
+    assert paddock.sh(script, cwd=repo, env={"PWD": str(base)}).code != 0
+
+
+def test_files_of_others_are_theirs_inside_and_the_decision_says_so(paddock, repo):
+    needs_root()
+    os.chown(repo / "src", 12345, 12345)
+    done = paddock.sh("echo mine > new && echo x > src/new")
+    assert done.code != 0 and "Permission denied" in done.err
+    assert "not changed" in next(
+        c["detail"] for c in done.decision["controls"] if c["name"] == "workspace.owner"
+    )
+
+
 def test_names_with_spaces_commas_and_colons_work(paddock, base):
     odd = make_repository(base / "home" / 'a b,c:d=e\\f"g', {"x y,z": "1\n"})
     done = paddock.sh("cat 'x y,z'; echo 2 > 'x y,z'; git status --short", cwd=odd).ok()

@@ -70,12 +70,15 @@ def mounts_below(base):
 
 
 def cgroups():
-    """Directories of ours anywhere in the cgroup hierarchies."""
+    """Directories of this user's sandboxes anywhere in the cgroup hierarchies."""
     found = set()
     for folder, folders, _ in os.walk("/sys/fs/cgroup"):
-        found.update(
-            os.path.join(folder, name) for name in folders if "paddock" in folder + "/" + name
-        )
+        for path in (os.path.join(folder, name) for name in folders):
+            try:
+                if "paddock" in path and os.stat(path).st_uid == os.geteuid():
+                    found.add(path)
+            except FileNotFoundError:
+                pass
     return found
 
 

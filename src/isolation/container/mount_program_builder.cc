@@ -220,10 +220,13 @@ class Builder {
     return {};
   }
 
-  // The top directory of the upper is what the overlay's own attributes come from.
+  // The top directory of the upper is what the overlay's own attributes come from. What a user
+  // makes is his: where the lower is another's, he may do no more in it than others may.
   Status add_scratch_upper(const model::OverlayTree& tree, const std::string& number) {
     struct stat st = PD_TRY(sys::stat_path(tree.lowers.front().str()));
     mode_t mode = st.st_mode & 07777;
+    bool is_anothers = ::geteuid() != 0 && st.st_uid != ::geteuid();
+    if (is_anothers) mode = (mode & 07077) | ((mode & 07) << 6);
     if (options_.upper_parent)
       return add_upper_on_disk(*options_.upper_parent / number, mode, number);
     program_.push_back(step::ScratchDirectory{"u" + number, mode});
