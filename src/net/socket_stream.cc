@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "net/event.h"
+#include "net/socket_address.h"
 #include "net/task_impl.h"
 
 namespace paddock::net {
@@ -24,31 +25,6 @@ bool must_wait(int error) {
 
 void set_option(int fd, int level, int name, int value) {
   setsockopt(fd, level, name, &value, sizeof value);  // best effort: unix sockets know none of them
-}
-
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-
-SocketAddress socket_address(const model::IpAddress& address, uint16_t port) {
-  SocketAddress out;
-  if (address.is_v4()) {
-    sockaddr_in v4{};
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(port);
-    std::memcpy(&v4.sin_addr, address.bytes().data(), 4);
-    std::memcpy(&out.storage, &v4, sizeof v4);
-    out.size = sizeof v4;
-  } else {
-    sockaddr_in6 v6{};
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(port);
-    std::memcpy(&v6.sin6_addr, address.bytes().data(), 16);
-    std::memcpy(&out.storage, &v6, sizeof v6);
-    out.size = sizeof v6;
-  }
-  return out;
 }
 
 }  // namespace
@@ -165,9 +141,7 @@ Result<sys::SocketFd> begin_connect(const model::IpAddress& address, uint16_t po
   sys::SocketFd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.is_open()) return Error::from_errno(errno, "making a socket");
   const SocketAddress to = socket_address(address, port);
-  // SAFETY: the storage holds an address of `family`, `size` bytes long.
-  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&to.storage), to.size) != 0 &&
-      errno != EINPROGRESS) {
+  if (connect(socket.get(), to.get(), to.size) != 0 && errno != EINPROGRESS) {
     return Error::from_errno(errno, "connecting to " + address.with_port(port));
   }
   return socket;
