@@ -4,6 +4,7 @@
 //   /init, without arguments, as process 1 of a guest with a kernel of its own: boots the guest and
 //                                 serves the host over its virtio-serial port
 //   paddock-agent --version       prints the build id
+//   paddock-agent files …         a file operation, as a command inside (wire/files.proto)
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <string_view>
 
 #include "agent/agent.h"
+#include "agent/files/files.h"
 #include "agent/guest_boot.h"
 #include "base/strings.h"
 #include "wire/build_id.h"
@@ -66,6 +68,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   agent::fill_standard_descriptors();
+  if (argc > 1 && std::string_view(argv[1]) == "files") {
+    return agent::files::run({argv + 2, argv + argc});
+  }
   const Status served = agent::serve(argc, argv);
   std::fprintf(stderr, "paddock-agent: %s\n", served.error().describe().c_str());
   ::_exit(agent::kCouldNotServe);
