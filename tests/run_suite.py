@@ -55,7 +55,8 @@ def stage(build, account):
 
 
 def environment(top, account):
-    kept = {name: os.environ[name] for name in ("PATH", "CI", "TERM") if name in os.environ}
+    passed = ("PATH", "CI", "TERM", "PADDOCK_KILLED_RUNS", "PADDOCK_TEST_PATIENCE")
+    kept = {name: os.environ[name] for name in passed if name in os.environ}
     return {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         **kept,
