@@ -3,6 +3,7 @@
 // once); defaults here are the shipped ones.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/enum_names.h"
+#include "model/egress.h"
 #include "model/level.h"
 
 namespace paddock::model {
@@ -59,6 +61,24 @@ struct ViewRules {
   std::vector<std::string> host_exec;     // further globs held back at apply, beside the built-in
 };
 
+// What may leave. Presets and names are the short form of rules; whoever makes the sandbox turns
+// them into rules.
+struct EgressSettings {
+  std::vector<std::string> presets;     // "package-registries", "git-hosts", "open"
+  std::vector<std::string> allow;       // "HOST", "HOST:PORT"
+  std::vector<std::string> registries;  // "HOST", "HOST:PORT", beside those the tools name
+  std::vector<EgressRule> first;        // the project's refusals, then the administrator's rules
+  std::vector<EgressRule> rules;        // the user's
+  std::vector<EgressRule> narrowing;    // the project's grants, which must allow too; empty: none
+  std::vector<Credential> credentials;  // of the administrator and the user
+
+  bool allows_nothing() const {
+    auto grants = [](const EgressRule& rule) { return rule.action != EgressAction::deny; };
+    return presets.empty() && allow.empty() && std::none_of(first.begin(), first.end(), grants) &&
+           std::none_of(rules.begin(), rules.end(), grants);
+  }
+};
+
 struct Settings {
   std::string profile;  // the last bundle that a tier named; empty: none
   Trust trust = Trust::generated;
@@ -71,6 +91,7 @@ struct Settings {
   FileRules files;
   ViewRules views;
   std::vector<MountGrant> mounts;
+  EgressSettings egress;
   std::map<std::string, std::string> env;  // set inside
   std::vector<std::string> pass_env;       // names copied from the caller
 };

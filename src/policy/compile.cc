@@ -40,6 +40,7 @@ class Compiler {
     PD_TRY(define_profiles(text, origin));
     begin();
     PD_TRY(apply_values(text.values, origin));
+    take_egress(tier.kind, text);
     switch (tier.kind) {
       case TierKind::admin:
         return set_bounds(text.bounds, origin);
@@ -58,16 +59,49 @@ class Compiler {
     for (const FlagValue& flag : flags) {
       if (flag.key != kProfileKey) PD_TRY(apply_flag(flag));
     }
+    PD_TRY(settle_no_egress(flags));
     return check_bounds();
   }
 
-  Compiled finish() {
+  Result<Compiled> finish() {
+    if (out_.settings.trust == model::Trust::hostile && !out_.settings.egress.allows_nothing()) {
+      return Error(Code::permission_denied, "hostile code gets no egress, and policy gives some")
+          .set_remedy("--egress none");
+    }
     std::string key = fmt::format("accept.{}", name_of(model::kTrustNames, out_.settings.trust));
     out_.settings.accepted_by = describe(granted_by_[key]);
     return std::move(out_);
   }
 
  private:
+  // A project refuses before everybody, and grants only what others grant too.
+  void take_egress(TierKind kind, PolicyText& text) {
+    model::EgressSettings& egress = out_.settings.egress;
+    auto& credentials = egress.credentials;
+    credentials.insert(credentials.end(), text.credentials.begin(), text.credentials.end());
+    if (kind == TierKind::admin) egress.first = std::move(text.egress_rules);
+    if (kind == TierKind::user) egress.rules = std::move(text.egress_rules);
+    if (kind != TierKind::project) return;
+    auto grants = std::stable_partition(
+        text.egress_rules.begin(), text.egress_rules.end(),
+        [](const auto& rule) { return rule.action == model::EgressAction::deny; });
+    egress.first.insert(egress.first.begin(), text.egress_rules.begin(), grants);
+    egress.narrowing.assign(grants, text.egress_rules.end());
+  }
+
+  // --egress none: whatever files say.
+  Status settle_no_egress(const std::vector<FlagValue>& flags) {
+    const List& presets = out_.settings.egress.presets;
+    if (std::find(presets.begin(), presets.end(), "none") == presets.end()) return {};
+    const auto given = std::count_if(flags.begin(), flags.end(), [](const FlagValue& flag) {
+      return flag.key == "egress.presets" || flag.key == "egress.allow";
+    });
+    out_.settings.egress = {};
+    if (given == 1) return {};
+    return Error(Code::invalid_argument, "--egress none stands beside another --egress or --allow")
+        .set_remedy("leave one of them out");
+  }
+
   void begin() {
     before_ = out_;
     touched_.clear();

@@ -88,7 +88,14 @@ keep = "1d"
 keep_size = "1G"
 [apply]
 host_exec = ["**/Makefile"]
+[egress]
+presets = ["git-hosts"]
+allow = ["a.example:8443"]
+registries = ["packages.example"]
 )")});
+  EXPECT_THAT(s.egress.presets, ElementsAre("git-hosts"));
+  EXPECT_THAT(s.egress.allow, ElementsAre("a.example:8443"));
+  EXPECT_THAT(s.egress.registries, ElementsAre("packages.example"));
   EXPECT_EQ(s.trust, model::Trust::reviewed);
   EXPECT_EQ(s.level, model::Level::gvisor);
   EXPECT_EQ(s.rootfs, "/srv/root");
@@ -175,6 +182,12 @@ INSTANTIATE_TEST_SUITE_P(
         Widening{"mounts = [\"/a:/b\"]", "mounts = [\"/a/c:/b\"]", "mounts"},
         Widening{"", "env.pass = [\"AWS_SECRET_ACCESS_KEY\"]", "env.pass"},
         Widening{"env.set.A = \"1\"", "env.set.A = \"2\"", "env.set"},
+        Widening{"", "egress.presets = [\"open\"]", "egress.presets"},
+        Widening{"egress.presets = [\"git-hosts\"]", "egress.presets = [\"open\"]",
+                 "egress.presets"},
+        Widening{"egress.allow = [\"a.example\"]", "egress.allow = [\"a.example:22\"]",
+                 "egress.allow"},
+        Widening{"", "egress.registries = [\"a.example\"]", "egress.registries"},
         Widening{"", "views.keep = \"1s\"", "views.keep"},
         Widening{"", "views.keep_size = \"100M\"", "views.keep_size"}));
 

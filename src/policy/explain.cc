@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "policy/egress_text.h"
 #include "policy/value.h"
 
 namespace paddock::policy {
@@ -46,6 +47,31 @@ std::vector<Explanation> explain(const Compiled& compiled,
                     .detail = {}};
     add_state(controls, setting.control, row);
     rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<Explanation> explain_egress(const Compiled& compiled) {
+  const model::EgressSettings& egress = compiled.settings.egress;
+  std::vector<Explanation> rows;
+  auto add = [&](std::string key, const auto& entry, std::string_view doc) {
+    if (!entry.name.empty()) key += "." + entry.name;
+    rows.push_back({.key = std::move(key),
+                    .value = describe(entry),
+                    .origin = entry.origin,
+                    .bound = {},
+                    .doc = std::string(doc),
+                    .state = std::nullopt,
+                    .detail = {}});
+  };
+  for (const auto* list : {&egress.first, &egress.rules}) {
+    for (const auto& rule : *list) add("egress.rule", rule, "The first rule that matches decides.");
+  }
+  for (const auto& rule : egress.narrowing) {
+    add("egress.rule", rule, "The project's: what other rules grant, this list must grant too.");
+  }
+  for (const auto& credential : egress.credentials) {
+    add("credential", credential, "Put on by the gate; inside there is a placeholder.");
   }
   return rows;
 }

@@ -26,6 +26,9 @@ struct Explanation {
 std::vector<Explanation> explain(const Compiled& compiled,
                                  const std::vector<model::Control>& controls);
 
+// One row for each [[egress.rule]] and [[credential]], in the order in which they are asked.
+std::vector<Explanation> explain_egress(const Compiled& compiled);
+
 // The same rows as public JSON: a list of objects with key, value (text, integer, list or object),
 // origin, bound and state (null: none), detail and doc.
 boost::json::array explain_json(const Compiled& compiled,

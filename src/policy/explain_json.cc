@@ -58,6 +58,17 @@ boost::json::array explain_json(const Compiled& compiled,
     row["doc"] = explanation.doc;
     rows.emplace_back(std::move(row));
   }
+  for (const Explanation& explanation : explain_egress(compiled)) {
+    object row;
+    model::put_bytes(row, "key", explanation.key);
+    model::put_bytes(row, "value", explanation.value);
+    model::put_bytes(row, "origin", explanation.origin);
+    row["bound"] = nullptr;
+    row["state"] = nullptr;
+    row["detail"] = "";
+    row["doc"] = explanation.doc;
+    rows.emplace_back(std::move(row));
+  }
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/strings.h"
+#include "policy/egress_text.h"
 #include "policy/value.h"
 
 namespace paddock::policy {
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::string_view kBounds = "bounds";
 constexpr std::string_view kProfiles = "profiles";
+constexpr std::string_view kEgress = "egress";
+constexpr std::string_view kCredential = "credential";
 
 // "limits" and "files": what stands before the dot of a key.
 bool is_section(std::string_view name) {
@@ -30,7 +33,8 @@ std::string last_part(std::string_view key) {
 // The key that was probably meant: by its whole name, or by its last part in another section.
 std::optional<std::string> likely_key(std::string_view key) {
   std::vector<std::string> candidates = setting_keys();
-  std::set<std::string> names{std::string(kBounds), std::string(kProfiles)};
+  std::set<std::string> names{std::string(kBounds), std::string(kProfiles), "egress.rule",
+                              std::string(kCredential)};
   std::vector<std::string> last_parts;
   for (const std::string& known : candidates) {
     names.insert(split(known, '.').front());
@@ -60,6 +64,10 @@ class Reader {
         text.bounds = PD_TRY(read_bounds(member));
       } else if (member.name == kProfiles) {
         text.profiles = PD_TRY(read_profiles(member));
+      } else if (member.name == kCredential) {
+        text.credentials = PD_TRY(read_credentials(member));
+      } else if (member.name == kEgress && member.value.type == RawType::table) {
+        PD_TRY(read_egress(member, text));
       } else {
         PD_TRY(read_member(member, "", PathRules{.home = home_}, text.values));
       }
@@ -104,6 +112,25 @@ class Reader {
       PD_TRY(read_member(inner, key + ".", rules, into));
     }
     return {};
+  }
+
+  // Its settings are in the table like others; its rules are a list of tables.
+  Status read_egress(const RawMember& member, PolicyText& text) const {
+    for (const RawMember& inner : member.value.members) {
+      if (inner.name != "rule") {
+        PD_TRY(read_member(inner, "egress.", PathRules{.home = home_}, text.values));
+        continue;
+      }
+      text.egress_rules = PD_TRY(policy::read_egress_rules(inner, tier_));
+    }
+    return {};
+  }
+
+  Result<std::vector<model::Credential>> read_credentials(const RawMember& member) const {
+    if (tier_.kind != TierKind::project) return policy::read_credentials(member, tier_);
+    return refused(Code::permission_denied, member, kCredential,
+                   "a project cannot say which secrets are sent where")
+        .set_remedy("write it in the user policy");
   }
 
   Result<std::vector<Assignment>> read_bounds(const RawMember& member) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/egress.h"
 #include "policy/setting.h"
 #include "policy/tier.h"
 
@@ -21,6 +22,8 @@ struct PolicyText {
   std::vector<Assignment> values;
   std::vector<Assignment> bounds;                           // [bounds]: admin only
   std::map<std::string, std::vector<Assignment>> profiles;  // [profiles.NAME]: not in a project
+  std::vector<model::EgressRule> egress_rules;              // [[egress.rule]]
+  std::vector<model::Credential> credentials;               // [[credential]]: not in a project
 };
 
 // Errors name file, line and key, what was expected and what was found; for an unknown key, the

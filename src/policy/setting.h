@@ -36,7 +36,9 @@ enum class Shape {
   host_paths,
   mounts,
   env_names,
-  env_pairs
+  env_pairs,
+  presets,  // a list of choices
+  hosts
 };
 
 // What "narrower" means for a setting, and how a tier's value meets the one in force.

@@ -9,6 +9,7 @@
 namespace paddock::policy {
 namespace {
 
+using model::EgressSettings;
 using model::FileRules;
 using model::Level;
 using model::Limits;
@@ -99,6 +100,8 @@ constexpr std::array<std::string_view, 5> kLevels{kAuto, "process", "container",
                                                   "microvm"};
 constexpr std::span<const std::string_view> kFixedLevels = std::span(kLevels).subspan(1);
 constexpr std::span<const std::string_view> kStrongest = std::span(kLevels).last(1);
+constexpr std::array<std::string_view, 4> kPresets{"open", "package-registries", "git-hosts",
+                                                   "none"};
 constexpr std::array<std::string_view, 3> kModes{"direct", "overlay", "none"};
 
 // --- the table -----------------------------------------------------------------------------------
@@ -281,6 +284,28 @@ constexpr std::array kSettings{
             .access = kList<&Settings::files, &FileRules::deny>,
             .doc = "Paths that no command may open: absolute, or relative to the workspace.",
             .control = "files.deny"},
+    Setting{.key = "egress.presets",
+            .flag = "--egress",
+            .shape = Shape::presets,
+            .order = Order::fewer_entries,
+            .access = kList<&Settings::egress, &EgressSettings::presets>,
+            .doc = "Bundles of hosts that may be reached; none, alone, lets nothing out.",
+            .choices = kPresets,
+            .control = "egress"},
+    Setting{.key = "egress.allow",
+            .flag = "--allow",
+            .shape = Shape::hosts,
+            .order = Order::fewer_entries,
+            .access = kList<&Settings::egress, &EgressSettings::allow>,
+            .doc = "Hosts that may be reached, on the port given or on 80 and 443.",
+            .control = "egress"},
+    Setting{.key = "egress.registries",
+            .flag = {},
+            .shape = Shape::hosts,
+            .order = Order::fewer_entries,
+            .access = kList<&Settings::egress, &EgressSettings::registries>,
+            .doc = "Hosts of package registries beside those that this machine's tools name.",
+            .control = "egress"},
     Setting{.key = "env.set",
             .flag = "--env",
             .shape = Shape::env_pairs,
@@ -325,13 +350,14 @@ struct ShapeRow {
   bool list;
 };
 constexpr std::array kShapes{
-    ShapeRow{Shape::choice, "NAME", false},        ShapeRow{Shape::size, "SIZE", false},
-    ShapeRow{Shape::duration, "TIME", false},      ShapeRow{Shape::count, "N", false},
-    ShapeRow{Shape::processors, "N", false},       ShapeRow{Shape::path, "DIR", false},
-    ShapeRow{Shape::profile, "NAME", false},       ShapeRow{Shape::globs, "GLOB", true},
-    ShapeRow{Shape::inside_paths, "PATH", true},   ShapeRow{Shape::host_paths, "PATH", true},
-    ShapeRow{Shape::mounts, "SRC:DST[:ro]", true}, ShapeRow{Shape::env_names, "NAME", true},
-    ShapeRow{Shape::env_pairs, "NAME=VALUE", true}};
+    ShapeRow{Shape::choice, "NAME", false},         ShapeRow{Shape::size, "SIZE", false},
+    ShapeRow{Shape::duration, "TIME", false},       ShapeRow{Shape::count, "N", false},
+    ShapeRow{Shape::processors, "N", false},        ShapeRow{Shape::path, "DIR", false},
+    ShapeRow{Shape::profile, "NAME", false},        ShapeRow{Shape::globs, "GLOB", true},
+    ShapeRow{Shape::inside_paths, "PATH", true},    ShapeRow{Shape::host_paths, "PATH", true},
+    ShapeRow{Shape::mounts, "SRC:DST[:ro]", true},  ShapeRow{Shape::env_names, "NAME", true},
+    ShapeRow{Shape::env_pairs, "NAME=VALUE", true}, ShapeRow{Shape::presets, "PRESET", true},
+    ShapeRow{Shape::hosts, "HOST[:PORT]", true}};
 
 const ShapeRow& row_of(Shape shape) {
   return *std::find_if(kShapes.begin(), kShapes.end(),

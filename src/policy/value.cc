@@ -142,6 +142,15 @@ bool is_clean_path(std::string_view text) {
          });
 }
 
+// No more than that it can be a host at all: what a name or address is, egress says.
+bool is_host_text(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxNameBytes &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  std::string_view("-._:[]*/").find(c) != std::string_view::npos;
+         });
+}
+
 Result<std::string> checked(const Setting& setting, std::string_view text, bool holds) {
   if (!holds) return unexpected(setting, quoted(text));
   return std::string(text);
@@ -158,6 +167,10 @@ Result<std::string> entry_of(const Setting& setting, std::string_view text,
       return parse_host_path(text, rules);
     case Shape::mounts:
       return format_mount(PD_TRY(parse_mount(text, rules)));
+    case Shape::presets:
+      return choice_of(setting, text);
+    case Shape::hosts:
+      return checked(setting, text, is_host_text(text));
     default:
       return checked(setting, text, is_env_name(text));
   }
@@ -190,6 +203,14 @@ bool takes_scalar(const Setting& setting, const RawValue& raw) {
   return !bare || raw.text == setting.unlimited;
 }
 
+// "none" stands alone, and is the empty list.
+Result<List> settle_presets(const Setting& setting, List list) {
+  if (setting.shape != Shape::presets || std::find(list.begin(), list.end(), "none") == list.end())
+    return list;
+  if (list.size() == 1) return List();
+  return unexpected(setting, "\"none\" beside others");
+}
+
 Result<Value> list_from(const Setting& setting, const RawValue& raw, const PathRules& rules) {
   if (raw.type != RawType::list) return unexpected(setting, describe(raw.type));
   List list;
@@ -200,7 +221,7 @@ Result<Value> list_from(const Setting& setting, const RawValue& raw, const PathR
     std::string entry = PD_TRY(entry_of(setting, item.text, rules));
     if (std::find(list.begin(), list.end(), entry) == list.end()) list.push_back(std::move(entry));
   }
-  return Value(std::move(list));
+  return Value(PD_TRY(settle_presets(setting, std::move(list))));
 }
 
 Result<Value> pairs_from(const Setting& setting, const RawValue& raw) {
@@ -302,6 +323,12 @@ std::string expectation(const Setting& setting) {
       return "a list of names of environment variables";
     case Shape::env_pairs:
       return "NAME = \"value\" pairs";
+    case Shape::presets: {
+      List names(setting.choices.begin(), setting.choices.end());
+      return "a list of " + join(names, ", ");
+    }
+    case Shape::hosts:
+      return "a list of \"HOST\" or \"HOST:PORT\"";
   }
   return "";
 }

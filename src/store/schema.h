@@ -7,7 +7,8 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 1> kMigrations{R"sql(
+inline constexpr std::array<std::string_view, 2> kMigrations{
+    R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
     state TEXT NOT NULL,          -- creating, running, stopping
@@ -43,6 +44,8 @@ inline constexpr std::array<std::string_view, 1> kMigrations{R"sql(
     layers INTEGER NOT NULL DEFAULT 0,      -- bit k: the step changed tree k and has a layer for it
     PRIMARY KEY (view, number)
   ) STRICT, WITHOUT ROWID;
-)sql"};
+)sql",
+    // What the step's command asked of the gate (model/network_record.h).
+    "ALTER TABLE step ADD COLUMN network TEXT NOT NULL DEFAULT ''"};
 
 }  // namespace paddock::store

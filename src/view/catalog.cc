@@ -100,6 +100,7 @@ Result<StepRecord> decode_step(const Row& row) {
   record.sealed = row.integer(7) != 0;
   record.layers = static_cast<uint64_t>(row.integer(8));
   record.opened_ns = row.integer(9);
+  record.step.network_json = row.text(10);
   return record;
 }
 
@@ -168,7 +169,7 @@ Status Catalog::remove(const model::ViewId& id) {
 Result<std::vector<StepRecord>> Catalog::steps(const model::ViewId& id) {
   auto rows =
       PD_TRY(database_.query("SELECT number, argv, started_ms, ended_ms, undone, decision, "
-                             "outcome, sealed, layers, opened_ns FROM step "
+                             "outcome, sealed, layers, opened_ns, network FROM step "
                              "WHERE view = ? ORDER BY number",
                              {id.str()}));
   std::vector<StepRecord> steps;
@@ -181,10 +182,11 @@ Status Catalog::put_step(const model::ViewId& id, const StepRecord& record) {
   const Step& step = record.step;
   return database_.execute(
       "INSERT OR REPLACE INTO step (view, number, argv, started_ms, ended_ms, undone, decision, "
-      "outcome, sealed, layers, opened_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "outcome, sealed, layers, opened_ns, network) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {id.str(), static_cast<int64_t>(step.number), encode_argv(step.argv), step.started_ms,
        step.ended_ms, number(step.undone), step.decision_json, step.outcome_json,
-       number(record.sealed), static_cast<int64_t>(record.layers), record.opened_ns});
+       number(record.sealed), static_cast<int64_t>(record.layers), record.opened_ns,
+       step.network_json});
 }
 
 Status Catalog::remove_step(const model::ViewId& id, uint32_t number) {

@@ -47,6 +47,7 @@ struct Step {
   bool undone = false;   // by rollback
   std::string decision_json;
   std::string outcome_json;  // empty: interrupted
+  std::string network_json;  // model::NetworkRecord; empty: it asked nothing of the gate
 };
 
 struct ViewInfo {

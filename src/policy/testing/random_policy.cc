@@ -18,11 +18,18 @@ std::string random_entry(Shape shape, Rng& rng) {
   static const std::array<std::string, 6> kMounts{"/a:/b",      "/a:/b:ro", "/a/c:/b/c",
                                                   "/a/c:/b:ro", "/ax:/b",   "/d:/b/c:ro"};
   static const std::array<std::string, 3> kNames{"A", "B", "LANG"};
+  static const std::array<std::string, 3> kPresets{"open", "git-hosts", "package-registries"};
+  static const std::array<std::string, 4> kHosts{"a.example", "a.example:443", "b.example:22",
+                                                 "192.0.2.1:80"};
   switch (shape) {
     case Shape::globs:
       return kGlobs[below(rng, kGlobs.size())];
     case Shape::mounts:
       return kMounts[below(rng, kMounts.size())];
+    case Shape::presets:
+      return kPresets[below(rng, kPresets.size())];
+    case Shape::hosts:
+      return kHosts[below(rng, kHosts.size())];
     case Shape::env_names:
       return kNames[below(rng, kNames.size())];
     default:
