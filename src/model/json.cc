@@ -142,6 +142,7 @@ object to_json(const RunReport& report) {
   if (!report.view.empty()) out["view"] = report.view.str();
   out["changes"] = nullptr;
   if (report.changes) out["changes"] = to_json(*report.changes);
+  out["network"] = to_json(report.network);
   return out;
 }
 

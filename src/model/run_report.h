@@ -6,6 +6,7 @@
 #include "model/change.h"
 #include "model/decision.h"
 #include "model/ids.h"
+#include "model/network_record.h"
 #include "model/outcome.h"
 
 namespace paddock::model {
@@ -15,6 +16,7 @@ struct RunReport {
   std::optional<Decision> decision;     // none when the run failed before there was one
   ViewId view;                          // empty: nothing changed, or no view was asked for
   std::optional<ChangeCounts> changes;  // of the view by now; none without a view
+  NetworkRecord network;
 };
 
 }  // namespace paddock::model

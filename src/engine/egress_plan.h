@@ -1,0 +1,58 @@
+// From policy to what the gate is told of one sandbox, and what its programs find inside. All
+// refusals come before anything exists.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "egress/gate.h"
+#include "egress/presets/registries.h"
+#include "model/decision.h"
+#include "model/ip_address.h"
+#include "model/paths.h"
+#include "model/settings.h"
+
+namespace paddock::engine {
+
+// Whether what policy does not name is let through and recorded, so that policy can be written.
+enum class Learning { no, yes };
+
+struct EgressRequest {
+  const model::Settings& settings;
+  const std::map<std::string, std::string>& caller_environment;
+  model::HostPath caller_home;
+  model::HostPath workspace;  // empty: none
+  model::HostPath home;       // PADDOCK_HOME
+  Learning learning = Learning::no;
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+struct EgressPlan {
+  egress::SandboxRules rules;         // without a policy: nothing leaves
+  std::vector<model::Cidr> literals;  // addresses that programs may connect to by themselves
+  bool opens_tls = false;             // of some host: programs must trust the authority
+  Variables placeholders;             // nothing else may set these
+  Variables settings;                 // of package tools; what policy sets wins
+  std::vector<std::string> grants;    // for the decision
+  model::Control control;
+
+  bool lets_out() const { return rules.policy != nullptr; }
+};
+
+// Reads secrets, and asks the host's tools where a preset wants it (they run in "/", so that no
+// file of the workspace is theirs). invalid_argument, permission_denied: a rule that cannot hold.
+// failed_precondition: a credential that cannot be had, or that the policy gives away as well.
+Result<EgressPlan> make_egress_plan(const EgressRequest& request);
+
+// Runs tools with the caller's environment, outside of any workspace.
+egress::HostTools host_tools(const std::map<std::string, std::string>& environment,
+                             const model::HostPath& home);
+
+// Variables by which programs find the authorities that they trust, for a bundle at `path`.
+Variables trust_variables(const std::string& path);
+
+}  // namespace paddock::engine

@@ -1,0 +1,104 @@
+#include "engine/network.h"
+
+#include <array>
+#include <condition_variable>
+#include <utility>
+
+#include "sys/files.h"
+
+namespace paddock::engine {
+namespace {
+
+constexpr size_t kMaxEvents = 2048;  // of one command
+constexpr size_t kMaxText = 1024;    // of one field: bytes of the sandbox
+constexpr size_t kMaxBundle = 16u << 20;
+
+// Where distributions keep the authorities that OpenSSL trusts.
+constexpr std::array kBundles{"/etc/ssl/certs/ca-certificates.crt",
+                              "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+                              "/etc/ssl/cert.pem"};
+
+void bound(std::string& text) {
+  if (text.size() > kMaxText) text.resize(kMaxText);
+}
+
+}  // namespace
+
+struct Network::Log {
+  std::mutex mutex;
+  model::NetworkRecord record;
+
+  void add(model::EgressEvent event) {
+    for (std::string* text :
+         {&event.host, &event.reason, &event.path, &event.method, &event.process, &event.remedy}) {
+      bound(*text);
+    }
+    std::lock_guard lock(mutex);
+    if (record.events.size() < kMaxEvents) {
+      record.events.push_back(std::move(event));
+    } else {
+      ++record.dropped;
+    }
+  }
+};
+
+Result<egress::Gate*> Network::gate() {
+  std::lock_guard lock(mutex_);
+  if (gate_ == nullptr) {
+    egress::GateOptions options;
+    options.state_dir = home_.str();
+    options.on_event = [this](const model::EgressEvent& event) { take(event); };
+    gate_ = egress::make_gate(std::move(options));
+  }
+  return gate_.get();
+}
+
+Result<std::string> Network::trust_bundle() {
+  egress::Gate* made = PD_TRY(gate());
+  std::string bundle = PD_TRY(made->authority_pem());
+  for (const char* path : kBundles) {
+    if (!sys::exists(path)) continue;
+    return bundle + "\n" +
+           PD_TRY_CTX("reading what this host trusts", sys::read_file(path, kMaxBundle));
+  }
+  return bundle;
+}
+
+void Network::take(const model::EgressEvent& event) {
+  std::shared_ptr<Log> log;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = logs_.find(event.sandbox);
+    if (found != logs_.end()) log = found->second;
+  }
+  if (log != nullptr) log->add(event);
+}
+
+NetworkSession::NetworkSession(Network& network, egress::Gate& gate, model::SandboxId id)
+    : network_(network), gate_(gate), id_(std::move(id)), log_(std::make_shared<Network::Log>()) {
+  std::lock_guard lock(network_.mutex_);
+  network_.logs_[id_] = log_;
+}
+
+Result<std::unique_ptr<NetworkSession>> NetworkSession::begin(Network& network,
+                                                              const model::SandboxId& id,
+                                                              egress::SandboxRules rules) {
+  egress::Gate* gate = PD_TRY(network.gate());
+  std::unique_ptr<NetworkSession> session(new NetworkSession(network, *gate, id));
+  gate->set_rules(id, std::move(rules));
+  return session;
+}
+
+NetworkSession::~NetworkSession() {
+  gate_.forget(id_);
+  std::lock_guard lock(network_.mutex_);
+  network_.logs_.erase(id_);
+}
+
+model::NetworkRecord NetworkSession::end() {
+  gate_.forget(id_);
+  std::lock_guard lock(log_->mutex);
+  return std::exchange(log_->record, {});
+}
+
+}  // namespace paddock::engine
