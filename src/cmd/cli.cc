@@ -59,6 +59,13 @@ void add_run(CLI::App& app, Invocation& chosen) {
       ->check(check_id);
   verb->add_option("--outcome", args->outcome_file, "write the outcome as JSON")->type_name("FILE");
   verb->add_flag("-q,--quiet", args->quiet, "say nothing on stderr beside the command");
+  verb->add_flag("--learn", args->learn,
+                 "let out what no rule refuses, and print the rules that would have allowed it");
+  verb->add_option("--socket", args->sockets, "give a unix socket of the host")
+      ->type_name("PATH[:PATH]")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_flag("--gpu", args->gpu, "give the host's GPU");
   add_settings(*verb, args->flags);
   verb->add_option("command", args->command, "the command and its arguments");
   verb->positionals_at_end();
@@ -77,6 +84,7 @@ void add_show(CLI::App& app, Invocation& chosen) {
   auto args = std::make_shared<ShowArgs>();
   CLI::App* verb = app.add_subcommand("show", "a view's decision, commands and outcomes");
   add_view(*verb, args->view);
+  verb->add_flag("--network", args->network, "names, connections and requests, allowed and denied");
   verb->add_flag("--json", args->json, "as JSON");
   verb->callback([args, &chosen] { chosen = *args; });
 }
@@ -171,6 +179,29 @@ void add_doctor(CLI::App& app, Invocation& chosen) {
   verb->callback([args, &chosen] { chosen = *args; });
 }
 
+void add_secret(CLI::App& app, Invocation& chosen) {
+  struct Verb {
+    SecretArgs::Verb verb;
+    const char* name;
+    const char* doc;
+  };
+  CLI::App* group = app.add_subcommand("secret", "Paddock's own store of secrets");
+  group->require_subcommand(1);
+  for (const Verb& row : {Verb{SecretArgs::Verb::add, "add", "keep a secret, read from stdin"},
+                          Verb{SecretArgs::Verb::list, "ls", "their names"},
+                          Verb{SecretArgs::Verb::remove, "rm", "forget a secret"}}) {
+    auto args = std::make_shared<SecretArgs>();
+    args->verb = row.verb;
+    CLI::App* verb = group->add_subcommand(row.name, row.doc);
+    if (row.verb == SecretArgs::Verb::list) {
+      verb->add_flag("--json", args->json, "as JSON");
+    } else {
+      verb->add_option("name", args->name, "as in from = \"store:NAME\"")->required();
+    }
+    verb->callback([args, &chosen] { chosen = *args; });
+  }
+}
+
 // What stands behind `--` is never an option of ours: a command for `run`, paths for diff and
 // apply.
 std::vector<std::string> split_at_dashes(std::vector<std::string>& words) {
@@ -199,7 +230,7 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
   for (auto* add : {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback,
-                    add_gc, add_init, add_policy, add_doctor}) {
+                    add_gc, add_init, add_policy, add_doctor, add_secret}) {
     add(app, chosen);
   }
   std::vector<std::string> words(argv + 1, argv + argc);

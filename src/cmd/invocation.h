@@ -16,6 +16,9 @@ struct RunArgs {
   std::string continue_view;  // id prefix
   std::string outcome_file;
   bool quiet = false;
+  bool learn = false;                // print the policy that would have allowed what was asked
+  std::vector<std::string> sockets;  // of the host, by path
+  bool gpu = false;
   std::vector<policy::FlagValue> flags;  // settings, as given
   std::vector<std::string> command;
 };
@@ -27,6 +30,7 @@ struct LsArgs {
 
 struct ShowArgs {
   std::string view;
+  bool network = false;  // what its commands asked of the gate
   bool json = false;
 };
 
@@ -74,7 +78,14 @@ struct DoctorArgs {
   bool json = false;
 };
 
-using Invocation = std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs,
-                                RollbackArgs, GcArgs, InitArgs, ExplainArgs, DoctorArgs>;
+struct SecretArgs {
+  enum class Verb { add, list, remove } verb = Verb::list;
+  std::string name;
+  bool json = false;
+};
+
+using Invocation =
+    std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
+                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs>;
 
 }  // namespace paddock::cmd

@@ -51,6 +51,10 @@ int dispatch(const DoctorArgs& args, Context& context) {
   return doctor(args, context);
 }
 
+int dispatch(const SecretArgs& args, Context& context) {
+  return secret(args, context);
+}
+
 int main_of(int argc, char** argv) {
   auto parsed = parse_command_line(argc, argv);
   if (auto* exit = std::get_if<Exit>(&parsed)) {

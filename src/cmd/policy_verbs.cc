@@ -29,6 +29,8 @@ std::vector<model::Control> decided_controls(const model::Settings& settings) {
   isolation::SandboxPlan plan;
   plan.limits = settings.limits;
   std::vector<model::Control> controls = (*backend)->decide(plan);
+  controls.push_back({"egress", model::ControlState::enforced,
+                      "by name, through the gate; nothing else has a way out"});
   controls.push_back({"level", model::ControlState::enforced,
                       std::string(name_of(model::kLevelNames, choice->level))});
   return controls;
@@ -51,6 +53,8 @@ Status explain_policy(const ExplainArgs& args, Context& context) {
     std::string value = row.bound.empty() ? row.value : row.value + "  (bound: " + row.bound + ")";
     rows.push_back({row.key, state_of(row), row.origin, value});
   }
+  for (const auto& row : policy::explain_egress(compiled))
+    rows.push_back({row.key, state_of(row), row.origin, row.value});
   print(table(rows));
   return {};
 }

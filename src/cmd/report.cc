@@ -60,6 +60,37 @@ std::string describe_denials(const model::Outcome& outcome, std::string_view ind
   return text;
 }
 
+namespace {
+
+std::string asked_of(const model::EgressEvent& event) {
+  if (event.kind == model::EgressEventKind::name) return "name " + event.host;
+  const std::string place = fmt::format("{}:{}", event.host, event.port);
+  if (event.kind == model::EgressEventKind::connection) return event.protocol + " " + place;
+  return fmt::format("{} {}{}", event.method, place, event.path);
+}
+
+}  // namespace
+
+std::string describe_network(const model::NetworkRecord& record, std::string_view indent) {
+  std::vector<std::vector<std::string>> rows;
+  for (const model::EgressEvent& event : record.events) {
+    std::string credentials;
+    for (const std::string& name : event.credentials) credentials += " +" + name;
+    const std::string traffic =
+        event.kind == model::EgressEventKind::name
+            ? ""
+            : fmt::format("{} out, {} in", approximate_bytes(event.request_bytes),
+                          approximate_bytes(event.response_bytes));
+    rows.push_back(
+        {std::string(indent) + std::string(name_of(model::kEgressVerdictNames, event.verdict)),
+         printable(asked_of(event)) + credentials, event.rule, traffic, printable(event.process),
+         printable(event.reason)});
+  }
+  std::string text = table(rows);
+  if (record.dropped > 0) text += fmt::format("{}… and {} more\n", indent, record.dropped);
+  return text;
+}
+
 std::string describe_decision(const model::Decision& decision) {
   std::string text =
       fmt::format("  level {} for {} code, root {}\n", name_of(model::kLevelNames, decision.level),

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "cmd/console.h"
+#include "cmd/learned_policy.h"
 #include "cmd/report.h"
 #include "cmd/verbs.h"
 #include "cmd/view_choice.h"
@@ -30,7 +31,18 @@ engine::Stdio stdio_of_caller() {
   return stdio;
 }
 
+// What the command line knows and this version cannot give: refused, never ignored.
+Status check_built(const RunArgs& args) {
+  if (!args.sockets.empty()) {
+    return Error(Code::unsupported, "--socket: this version carries no unix sockets of the host")
+        .set_remedy("give a TCP service by name with --allow HOST:PORT");
+  }
+  if (args.gpu) return Error(Code::unsupported, "--gpu: no level of this version gives a GPU");
+  return {};
+}
+
 Result<engine::RunRequest> request_of(const RunArgs& args, Context& context) {
+  PD_TRY(check_built(args));
   engine::RunRequest request;
   request.argv = args.command;
   request.directory = context.caller().directory;
@@ -54,6 +66,7 @@ Result<engine::RunRequest> request_of(const RunArgs& args, Context& context) {
   request.caller_environment = context.caller().environment;
   request.caller_home = context.caller().home;
   request.stdio = stdio_of_caller();
+  request.learning = args.learn ? engine::Learning::yes : engine::Learning::no;
   return request;
 }
 
@@ -81,6 +94,13 @@ void say_report(const model::RunReport& report) {
   if (report.view.empty()) return;
   say(fmt::format("view {}: {} (paddock diff, apply or discard)", short_id(report.view),
                   describe_counts(report.changes.value_or(model::ChangeCounts{}))));
+}
+
+void say_learned(const model::RunReport& report) {
+  const std::string policy = learned_policy(report.network);
+  say(policy.empty() ? "nothing was asked for that policy does not allow already"
+                     : "the rules that would have allowed what was asked for:");
+  fmt::print(stderr, "{}", policy);
 }
 
 // The outcome of a run that never came to be, for callers that read only the file.
@@ -132,6 +152,7 @@ int run(const RunArgs& args, Context& context) {
   if (!written.ok()) say_error(written.error());
   if (!report.ok() || !written.ok()) return kPaddockCouldNot;
   if (!args.quiet) say_report(*report);
+  if (args.learn) say_learned(*report);
   return model::exit_status(report->outcome);
 }
 

@@ -49,6 +49,7 @@ boost::json::object to_json(const Step& step) {
   object["undone"] = step.undone;
   object["decision"] = stored(step.decision_json);
   object["outcome"] = stored(step.outcome_json);
+  object["network"] = stored(step.network_json);
   return object;
 }
 
@@ -73,6 +74,15 @@ void print_decision(const Step& step) {
   print(fmt::format("\n{}\n{}", styled(1, Style::bold, "decision"), describe_decision(*decision)));
 }
 
+void print_network(const Step& step) {
+  auto record = model::decode_network_record(step.network_json);
+  print(fmt::format("\n{} {}\n", styled(1, Style::bold, fmt::format("command {}", step.number)),
+                    shell_words(step.argv)));
+  if (!record.ok()) return print("  unreadable record\n");
+  if (record->empty()) return print("  nothing\n");
+  print(describe_network(*record, "  "));
+}
+
 Status show_view(const ShowArgs& args, Context& context) {
   view::ViewStore* views = PD_TRY(context.views());
   ViewInfo info = PD_TRY(choose_view(*views, context, args.view));
@@ -88,6 +98,10 @@ Status show_view(const ShowArgs& args, Context& context) {
       "{} {}\n  workspace {}\n  made {}, {}, holds {}\n", styled(1, Style::bold, info.id.str()),
       name_of(view::kViewStateNames, info.state), printable(info.workspace.str()),
       ago(info.created_ms), plural(info.steps, "command"), approximate_bytes(info.bytes)));
+  if (args.network) {
+    for (const Step& step : steps) print_network(step);
+    return {};
+  }
   for (const Step& step : steps) print_step(step);
   if (!steps.empty()) print_decision(steps.back());
   return {};

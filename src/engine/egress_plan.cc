@@ -23,6 +23,17 @@ using model::EgressRule;
 constexpr size_t kSandboxKey = 32;
 constexpr size_t kMaxSettings = 1u << 20;  // of a tool's file
 
+// In the caller's PATH. An entry that is not absolute would be looked up where we happen to stand.
+Result<std::string> find_program(const std::map<std::string, std::string>& environment,
+                                 const std::string& name) {
+  const auto path = environment.find("PATH");
+  for (const std::string& directory : split(path == environment.end() ? "" : path->second, ':')) {
+    const std::string program = directory + "/" + name;
+    if (directory.starts_with('/') && sys::exists(program)) return program;
+  }
+  return Error(Code::not_found, name + " is not installed");
+}
+
 bool has_preset(const model::Settings& settings, std::string_view name) {
   const auto& presets = settings.egress.presets;
   return std::find(presets.begin(), presets.end(), name) != presets.end();
@@ -163,6 +174,7 @@ egress::HostTools host_tools(const std::map<std::string, std::string>& environme
                          .output_limit = kMaxSettings,
                          .input_file = "/dev/null"};
     for (const auto& [name, value] : environment) command.environment.push_back(name + "=" + value);
+    command.argv.front() = PD_TRY(find_program(environment, argv.front()));
     sys::CommandResult result = PD_TRY(sys::run_command(command));
     if (result.exit_code == 0) return std::move(result.out);
     return Error(Code::failed_precondition,

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/egress_plan.h"
+#include "engine/network.h"
 #include "engine/reconcile.h"
 #include "image/image_store.h"
 #include "isolation/backend.h"
@@ -46,6 +48,7 @@ struct RunRequest {
   model::HostPath caller_home;        // never a workspace itself
   std::optional<model::ViewId> view;  // go on in this view
   Stdio stdio;
+  Learning learning = Learning::no;
 };
 
 // What the engine is made of. Everything outlives the engine.
@@ -61,7 +64,7 @@ struct Parts {
 // Used by one thread at a time.
 class Engine {
  public:
-  explicit Engine(Parts parts) : parts_(std::move(parts)) {}
+  explicit Engine(Parts parts) : parts_(std::move(parts)), network_(parts_.home) {}
 
   // Runs one command to its end in a sandbox that lives just as long. An Error means that it never
   // started; what happened to it once it did is the outcome. `decided` is called before it starts.
@@ -70,6 +73,7 @@ class Engine {
 
  private:
   Parts parts_;
+  Network network_;
 };
 
 }  // namespace paddock::engine

@@ -43,4 +43,20 @@ GuestEnvironment make_guest_environment(const model::Settings& settings,
   return guest;
 }
 
+void set_variables(GuestEnvironment& guest,
+                   const std::vector<std::pair<std::string, std::string>>& variables,
+                   Present present) {
+  std::map<std::string, std::string> all;
+  for (const std::string& assignment : guest.variables) {
+    const size_t equals = assignment.find('=');
+    all[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+  }
+  for (const auto& [name, value] : variables) {
+    if (present == Present::replaced) all[name] = value;
+    all.try_emplace(name, value);
+  }
+  guest.variables.clear();
+  for (const auto& [name, value] : all) guest.variables.push_back(name + "=" + value);
+}
+
 }  // namespace paddock::engine

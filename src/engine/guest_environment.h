@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/settings.h"
@@ -18,5 +19,11 @@ struct GuestEnvironment {
 GuestEnvironment make_guest_environment(const model::Settings& settings,
                                         const std::map<std::string, std::string>& caller,
                                         const std::vector<std::string>& from_root);
+
+// Adds variables; one that is there already is kept or replaced.
+enum class Present { kept, replaced };
+void set_variables(GuestEnvironment& guest,
+                   const std::vector<std::pair<std::string, std::string>>& variables,
+                   Present present);
 
 }  // namespace paddock::engine

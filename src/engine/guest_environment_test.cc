@@ -25,6 +25,14 @@ TEST(GuestEnvironment, InheritsTerminalAndLocaleOnly) {
   EXPECT_TRUE(guest.passed.empty());
 }
 
+TEST(GuestEnvironment, TakesFurtherVariablesAndStaysSorted) {
+  GuestEnvironment guest{.variables = {"B=1", "D=2"}, .passed = {}};
+  set_variables(guest, {{"A", "x"}, {"B", "x"}}, Present::kept);
+  EXPECT_THAT(guest.variables, ElementsAre("A=x", "B=1", "D=2"));
+  set_variables(guest, {{"B", "y"}, {"C", "z"}}, Present::replaced);
+  EXPECT_THAT(guest.variables, ElementsAre("A=x", "B=y", "C=z", "D=2"));
+}
+
 TEST(GuestEnvironment, PassesWhatIsNamedAndSaysSo) {
   model::Settings settings;
   settings.pass_env = {"TOKEN", "NOT_SET"};

@@ -15,6 +15,7 @@
 #include "model/json.h"
 #include "policy/level_choice.h"
 #include "sys/clock.h"
+#include "sys/files.h"
 #include "sys/pid.h"
 #include "wire/build_id.h"
 
@@ -104,11 +105,50 @@ model::Denial limit_of(const RelayResult& result) {
   return denial;
 }
 
+constexpr const char* kTrustInside = "/run/paddock/ca.pem";
+constexpr const char* kSystemBundle = "/etc/ssl/certs/ca-certificates.crt";
+
+// Programs inside must trust the authority by which the gate opens TLS: by the system's bundle and
+// by the variables that they look for one with.
+Status add_trust(Network& network, const RunRequest& request, RunPlan& plan) {
+  const model::HostPath bundle = plan.sandbox.state_dir / "ca.pem";
+  const std::string trusted = PD_TRY(network.trust_bundle());
+  PD_TRY(sys::replace_file(bundle.str(), trusted, 0644));
+  auto& binds = plan.sandbox.files.binds;
+  binds.push_back({model::GuestPath(kTrustInside), bundle, model::Access::read_only});
+  if (sys::exists(request.policy.settings.rootfs.value_or("") + kSystemBundle))
+    binds.push_back({model::GuestPath(kSystemBundle), bundle, model::Access::read_only});
+  set_variables(plan.environment, trust_variables(kTrustInside), Present::kept);
+  return {};
+}
+
+// nullptr: nothing leaves.
+Result<std::unique_ptr<NetworkSession>> begin_network(Network& network, const RunRequest& request,
+                                                      RunPlan& plan) {
+  if (!plan.egress.lets_out()) return std::unique_ptr<NetworkSession>();
+  auto session =
+      PD_TRY(NetworkSession::begin(network, plan.sandbox.id, std::move(plan.egress.rules)));
+  if (plan.egress.opens_tls) {
+    PD_TRY_CTX("making programs trust the gate", add_trust(network, request, plan));
+  }
+  return session;
+}
+
+// What the gate saw. What it refused is denied like all else.
+void end_network(NetworkSession* session, Denials& denials, model::RunReport& report) {
+  if (session == nullptr) return;
+  report.network = session->end();
+  for (const model::EgressEvent& event : report.network.events) {
+    if (event.verdict == model::EgressVerdict::denied) denials.add(model::to_denial(event));
+  }
+}
+
 // Ends the view's step. When nothing of the view changed, none is left.
 Status finish_view(RunPlan& plan, view::Step& step, model::RunReport& report) {
   if (!plan.view) return {};
   step.ended_ms = sys::wall_clock_ms();
   step.outcome_json = model::encode(report.outcome);
+  step.network_json = model::encode(report.network);
   auto changes = PD_TRY_CTX("keeping the view", plan.view->finish(step));
   if (changes) {
     report.view = plan.view->id();
@@ -119,8 +159,10 @@ Status finish_view(RunPlan& plan, view::Step& step, model::RunReport& report) {
 
 // Everything between the plan and the report. The view is still open when it returns.
 Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, Backend& backend,
-                                     SandboxRecord& record, view::Step& step,
+                                     Network& network, SandboxRecord& record, view::Step& step,
                                      const std::function<void(const Decision&)>& decided) {
+  // Before the sandbox, so that it is still there when the last of it goes.
+  const auto session = PD_TRY(begin_network(network, request, plan));
   const model::Limits& limits = request.policy.settings.limits;
   int64_t started_us = sys::monotonic_us();
   std::unique_ptr<Sandbox> sandbox = PD_TRY(backend.start(plan.sandbox));
@@ -137,6 +179,7 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
   Denials denials;
   RelayResult result = PD_TRY(run_command(request, plan, *sandbox, link, denials));
   model::RunReport report;
+  end_network(session.get(), denials, report);
   report.outcome =
       outcome_of(result, *sandbox, limits, static_cast<uint64_t>(sys::monotonic_us() - started_us));
   for (model::Denial& denial : sandbox->limits_hit()) denials.add(std::move(denial));
@@ -173,7 +216,7 @@ Result<model::RunReport> Engine::run(const RunRequest& request,
   view::Step step;
   step.argv = request.argv;
   step.started_ms = sys::wall_clock_ms();
-  auto ran = run_planned(request, plan, *backend, record, step, decided);
+  auto ran = run_planned(request, plan, *backend, network_, record, step, decided);
   model::RunReport report;
   if (ran.ok()) {
     report = std::move(ran).value();

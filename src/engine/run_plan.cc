@@ -122,6 +122,23 @@ Status bind_workspace(RunPlan& plan, const RunRequest& request, const Parts& par
   return {};
 }
 
+Status plan_egress(RunPlan& plan, const RunRequest& request, const Parts& parts) {
+  const model::Settings& settings = request.policy.settings;
+  const bool has_workspace = settings.mode != WorkspaceMode::none;
+  plan.egress =
+      PD_TRY(make_egress_plan({.settings = settings,
+                               .caller_environment = request.caller_environment,
+                               .caller_home = request.caller_home,
+                               .workspace = has_workspace ? request.workspace : HostPath(),
+                               .home = parts.home,
+                               .learning = request.learning}));
+  plan.decision.controls.push_back(plan.egress.control);
+  for (const std::string& grant : plan.egress.grants) plan.decision.grants.push_back(grant);
+  set_variables(plan.environment, plan.egress.placeholders, Present::replaced);
+  set_variables(plan.environment, plan.egress.settings, Present::kept);
+  return {};
+}
+
 }  // namespace
 
 Result<RunPlan> make_run_plan(const RunRequest& request, const Parts& parts,
@@ -136,6 +153,7 @@ Result<RunPlan> make_run_plan(const RunRequest& request, const Parts& parts,
   for (const std::string& name : plan.environment.passed) {
     plan.decision.grants.push_back("environment variable " + name);
   }
+  PD_TRY(plan_egress(plan, request, parts));
   plan.sandbox.files = std::move(root.files);
   plan.sandbox.limits = settings.limits;
   plan.sandbox.home = GuestPath(kGuestHome);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/egress_plan.h"
 #include "engine/engine.h"
 #include "engine/guest_environment.h"
 #include "isolation/backend.h"
@@ -24,6 +25,7 @@ struct RunPlan {
   isolation::SandboxPlan sandbox;
   model::Decision decision;              // without the backend's controls
   std::unique_ptr<view::OpenView> view;  // null in modes direct and none
+  EgressPlan egress;
   GuestEnvironment environment;
   model::GuestPath directory;  // where the command starts
 };
