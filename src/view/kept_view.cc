@@ -10,7 +10,7 @@
 #include "sys/fault_point.h"
 #include "sys/files.h"
 #include "sys/xattr.h"
-#include "view/git_index.h"
+#include "view/git/git_index.h"
 #include "view/layer_disk.h"
 
 namespace paddock::view {

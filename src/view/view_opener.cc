@@ -11,7 +11,7 @@
 #include "sys/fault_point.h"
 #include "sys/files.h"
 #include "sys/random.h"
-#include "view/mask.h"
+#include "view/hide/mask.h"
 #include "view/opened_view.h"
 #include "view/view_removal.h"
 

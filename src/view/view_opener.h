@@ -8,7 +8,7 @@
 #include "model/paths.h"
 #include "sys/fd.h"
 #include "view/catalog.h"
-#include "view/git_trees.h"
+#include "view/git/git_trees.h"
 #include "view/kept_view.h"
 #include "view/workspace.h"
 #include "view/workspace_check.h"

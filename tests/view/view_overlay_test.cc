@@ -10,7 +10,7 @@
 #include "overlay_fixture.h"
 #include "sys/command.h"
 #include "sys/files.h"
-#include "view/mask.h"
+#include "view/hide/mask.h"
 
 namespace paddock::view {
 namespace {

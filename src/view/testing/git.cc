@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/strings.h"
-#include "view/git_run.h"
+#include "view/git/git_run.h"
 
 namespace paddock::view::testing {
 namespace {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "sys/files.h"
-#include "view/change_stack.h"
+#include "view/changes/change_stack.h"
 #include "view/testing/tree.h"
 
 namespace paddock::view::testing {
