@@ -32,7 +32,8 @@ Status AgentLink::flush() {
 }
 
 Status AgentLink::fill() {
-  std::array<char, kReadBytes> buffer;
+  // Not on the stack: a coroutine's is no larger than this.
+  static thread_local std::array<char, kReadBytes> buffer;
   while (true) {
     ssize_t n = ::read(stream_.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;

@@ -30,6 +30,8 @@ class AgentLink {
   Result<wire::ToHost> next_message(int timeout_ms);
   // Numbers and queues without waiting. invalid_argument: longer than the agent takes.
   Status post(wire::ToAgent message);
+  // The number that the next posted message gets.
+  uint64_t next_request() const { return last_request_ + 1; }
 
  private:
   const sys::SocketFd& stream_;

@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 2> kMigrations{
+inline constexpr std::array<std::string_view, 3> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -46,6 +46,18 @@ inline constexpr std::array<std::string_view, 2> kMigrations{
   ) STRICT, WITHOUT ROWID;
 )sql",
     // What the step's command asked of the gate (model/network_record.h).
-    "ALTER TABLE step ADD COLUMN network TEXT NOT NULL DEFAULT ''"};
+    "ALTER TABLE step ADD COLUMN network TEXT NOT NULL DEFAULT ''",
+    R"sql(
+  CREATE TABLE live_sandbox (     -- engine/live/catalogue.cc
+    id TEXT PRIMARY KEY,
+    template TEXT NOT NULL,
+    state TEXT NOT NULL,          -- engine/live/states.h
+    reason TEXT NOT NULL DEFAULT '',        -- of its end
+    created_ms INTEGER NOT NULL,
+    deadline_ms INTEGER NOT NULL,
+    ended_ms INTEGER NOT NULL DEFAULT 0,    -- 0: it has not
+    metadata TEXT NOT NULL        -- JSON object of texts, its maker's
+  ) STRICT;
+)sql"};
 
 }  // namespace paddock::store

@@ -1,0 +1,30 @@
+// The table of live sandboxes, kept beyond their end so that it can be told.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/live/live_sandbox.h"
+#include "store/database.h"
+
+namespace paddock::engine {
+
+// Used by the thread that uses the database.
+class Catalogue {
+ public:
+  explicit Catalogue(store::Database& database) : database_(database) {}
+
+  Status add(const LiveInfo& info);
+  Status set_state(const LiveInfo& info);
+  Status set_deadline(const LiveInfo& info);
+  // Newest first, gone ones included. data_corrupt: a row is not what was written.
+  Result<std::vector<LiveInfo>> list();
+  // Those that a daemon left behind died with it: says so. Forgets what ended long ago.
+  Status begin();
+
+ private:
+  store::Database& database_;
+};
+
+}  // namespace paddock::engine

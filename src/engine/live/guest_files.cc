@@ -1,0 +1,200 @@
+#include "engine/live/guest_files.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <climits>
+#include <utility>
+
+#include "base/strings.h"
+#include "engine/live/start_up.h"
+
+namespace paddock::engine {
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};
+constexpr size_t kFrameHead = 4;
+constexpr uint32_t kMaxReply = 32u << 20;
+constexpr size_t kMaxFrame = 256u << 10;
+
+uint32_t length_at(std::string_view bytes) {
+  uint32_t length = 0;
+  for (size_t i = 0; i < kFrameHead; ++i) {
+    length |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
+  return length;
+}
+
+std::string frame_of(std::string_view bytes) {
+  std::string frame;
+  frame.reserve(kFrameHead + bytes.size());
+  for (int shift = 0; shift < 32; shift += 8) {
+    frame.push_back(static_cast<char>(bytes.size() >> shift & 0xff));
+  }
+  return frame.append(bytes);
+}
+
+Error no_sense() {
+  return Error(Code::data_corrupt, "the sandbox's file program was disturbed");
+}
+
+Result<wire::FilesReply> ask(net::Task& task, LiveSandbox& sandbox,
+                             std::vector<std::string> words) {
+  auto command =
+      PD_TRY(FileCommand::start(task, sandbox, std::move(words), ProcessRequest::Input::none));
+  return command->reply(task);
+}
+
+Result<wire::FileEntry> ask_for_entry(net::Task& task, LiveSandbox& sandbox,
+                                      std::vector<std::string> words) {
+  wire::FilesReply reply = PD_TRY(ask(task, sandbox, std::move(words)));
+  if (reply.entries_size() != 1) return no_sense();
+  return std::move(*reply.mutable_entries(0));
+}
+
+}  // namespace
+
+Result<std::string> guest_path(std::string_view text, const std::string& home) {
+  if (text.find('\0') != std::string_view::npos) {
+    return Error(Code::invalid_argument, "a path with a zero byte");
+  }
+  std::string whole(text);
+  if (text == "~" || text.starts_with("~/")) {
+    whole = home + std::string(text.substr(1));
+  } else if (!text.starts_with('/')) {
+    whole = home + "/" + whole;
+  }
+  std::vector<std::string> kept;
+  for (std::string& part : split(whole, '/')) {
+    if (part == "..") {
+      if (!kept.empty()) kept.pop_back();
+    } else if (!part.empty() && part != ".") {
+      kept.push_back(std::move(part));
+    }
+  }
+  std::string path = "/" + join(kept, "/");
+  if (path.size() >= PATH_MAX) return Error(Code::invalid_argument, "a path that is too long");
+  return path;
+}
+
+// ---- one operation
+
+Result<std::unique_ptr<FileCommand>> FileCommand::start(net::Task& task, LiveSandbox& sandbox,
+                                                        std::vector<std::string> words,
+                                                        ProcessRequest::Input input) {
+  ProcessRequest request;
+  request.argv = {kAgentInside, "files"};
+  std::move(words.begin(), words.end(), std::back_inserter(request.argv));
+  request.directory = "/";
+  request.input = input;
+  LiveSandbox::Started started = PD_TRY(sandbox.start_hidden(task, std::move(request)));
+  return std::unique_ptr<FileCommand>(new FileCommand(net::loop_of(task), std::move(started)));
+}
+
+FileCommand::~FileCommand() {
+  if (started_.process->has_ended()) return;
+  // Closing the input of an unfinished write makes it give up by itself; a reader that nobody hears
+  // is ended.
+  loop_.spawn([process = started_.process](net::Task& task) {
+    process->close_input();
+    (void)process->signal(task, SIGTERM).ok();
+  });
+}
+
+Result<bool> FileCommand::fill(net::Task& task) {
+  while (!ended_) {
+    auto output = PD_TRY(started_.reader->next(task, kPatience));
+    if (!output) return Error(Code::timed_out, "the sandbox's file program does not answer");
+    if (auto* data = std::get_if<OutputData>(&*output)) {
+      if (data->kind != OutputKind::standard_output) continue;
+      buffer_ += data->bytes;
+      return true;
+    }
+    ended_ = true;
+    const wire::Ended& ended = std::get<OutputEnd>(*output).ended;
+    if (ended.how() != wire::Ended::EXITED || ended.code() != 0) return no_sense();
+  }
+  return false;
+}
+
+Result<wire::FilesReply> FileCommand::reply(net::Task& task) {
+  auto is_whole = [&] {
+    return buffer_.size() >= kFrameHead && buffer_.size() >= kFrameHead + length_at(buffer_);
+  };
+  while (!is_whole()) {
+    if (buffer_.size() >= kFrameHead && length_at(buffer_) > kMaxReply) return no_sense();
+    if (!PD_TRY(fill(task))) return no_sense();
+  }
+  const size_t end = kFrameHead + length_at(buffer_);
+  wire::FilesReply reply;
+  if (!reply.ParseFromArray(buffer_.data() + kFrameHead, static_cast<int>(end - kFrameHead))) {
+    return no_sense();
+  }
+  buffer_.erase(0, end);
+  if (reply.error() == 0) return reply;
+  return Error::from_errno(reply.error(), printable(reply.message().substr(0, 500)));
+}
+
+Result<std::string> FileCommand::more(net::Task& task) {
+  if (buffer_.empty()) (void)PD_TRY(fill(task));
+  return std::exchange(buffer_, {});
+}
+
+Status FileCommand::send(net::Task& task, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, kMaxFrame);
+    PD_TRY(started_.process->send_input(task, frame_of(piece), kPatience));
+    bytes.remove_prefix(piece.size());
+  }
+  return {};
+}
+
+Status FileCommand::commit(net::Task& task) {
+  return started_.process->send_input(task, frame_of({}), kPatience);
+}
+
+// ---- operations
+
+Result<wire::FileEntry> stat_file(net::Task& task, LiveSandbox& sandbox, const std::string& path) {
+  return ask_for_entry(task, sandbox, {"stat", path});
+}
+
+Result<Listing> list_files(net::Task& task, LiveSandbox& sandbox, const std::string& path,
+                           uint32_t depth) {
+  wire::FilesReply reply = PD_TRY(ask(task, sandbox, {"list", std::to_string(depth), path}));
+  Listing listing;
+  listing.truncated = reply.truncated();
+  for (wire::FileEntry& entry : *reply.mutable_entries()) {
+    listing.entries.push_back(std::move(entry));
+  }
+  return listing;
+}
+
+Result<wire::FileEntry> make_directory(net::Task& task, LiveSandbox& sandbox,
+                                       const std::string& path) {
+  return ask_for_entry(task, sandbox, {"mkdir", path});
+}
+
+Result<wire::FileEntry> move_file(net::Task& task, LiveSandbox& sandbox, const std::string& from,
+                                  const std::string& to) {
+  return ask_for_entry(task, sandbox, {"move", from, to});
+}
+
+Status remove_file(net::Task& task, LiveSandbox& sandbox, const std::string& path) {
+  (void)PD_TRY(ask(task, sandbox, {"remove", path}));
+  return {};
+}
+
+Result<std::unique_ptr<FileCommand>> begin_write(net::Task& task, LiveSandbox& sandbox,
+                                                 const WriteOptions& options) {
+  std::vector<std::string> words{"write", options.path};
+  words.insert(words.end(), options.metadata.begin(), options.metadata.end());
+  return FileCommand::start(task, sandbox, std::move(words), ProcessRequest::Input::open);
+}
+
+Result<std::unique_ptr<FileCommand>> begin_read(net::Task& task, LiveSandbox& sandbox,
+                                                const std::string& path) {
+  return FileCommand::start(task, sandbox, {"read", path}, ProcessRequest::Input::none);
+}
+
+}  // namespace paddock::engine

@@ -1,0 +1,77 @@
+// Files of a live sandbox, through `paddock-agent files` inside (wire/files.proto): the host opens
+// no path of the sandbox's. What comes back is hostile and bounded.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/live/live_sandbox.h"
+#include "wire/files.pb.h"
+
+namespace paddock::engine {
+
+// A path as a client wrote it, made absolute as text: relative ones and "~" are of `home`, "." and
+// ".." are taken out. What symlinks mean is decided inside. invalid_argument: a zero byte, or
+// longer than a path can be.
+Result<std::string> guest_path(std::string_view text, const std::string& home);
+
+// Each a command inside of its own. Errors carry the errno of inside: not_found, already_exists,
+// permission_denied, resource_exhausted (the disk is full) …
+Result<wire::FileEntry> stat_file(net::Task& task, LiveSandbox& sandbox, const std::string& path);
+struct Listing {
+  std::vector<wire::FileEntry> entries;
+  bool truncated = false;
+};
+Result<Listing> list_files(net::Task& task, LiveSandbox& sandbox, const std::string& path,
+                           uint32_t depth);
+Result<wire::FileEntry> make_directory(net::Task& task, LiveSandbox& sandbox,
+                                       const std::string& path);
+Result<wire::FileEntry> move_file(net::Task& task, LiveSandbox& sandbox, const std::string& from,
+                                  const std::string& to);
+Status remove_file(net::Task& task, LiveSandbox& sandbox, const std::string& path);
+
+// One running operation of that program.
+class FileCommand {
+ public:
+  static Result<std::unique_ptr<FileCommand>> start(net::Task& task, LiveSandbox& sandbox,
+                                                    std::vector<std::string> words,
+                                                    ProcessRequest::Input input);
+  // Ends the operation if it still runs.
+  ~FileCommand();
+
+  // The reply's frame. Its error comes back as an Error.
+  Result<wire::FilesReply> reply(net::Task& task);
+  // What follows the reply, as it comes; empty at a good end.
+  Result<std::string> more(net::Task& task);
+  // A frame of input; not empty. The reply tells why when it fails.
+  Status send(net::Task& task, std::string_view bytes);
+  // The last frame.
+  Status commit(net::Task& task);
+
+ private:
+  FileCommand(net::Loop& loop, LiveSandbox::Started started)
+      : loop_(loop), started_(std::move(started)) {}
+  // More bytes into buffer_; false: the end.
+  Result<bool> fill(net::Task& task);
+
+  net::Loop& loop_;
+  LiveSandbox::Started started_;
+  std::string buffer_;
+  bool ended_ = false;
+};
+
+struct WriteOptions {
+  std::string path;
+  std::vector<std::string> metadata;  // "key=value"
+};
+// Bytes go in by send(), and become the file by commit() and a good reply().
+Result<std::unique_ptr<FileCommand>> begin_write(net::Task& task, LiveSandbox& sandbox,
+                                                 const WriteOptions& options);
+// The reply has the file's entry; more() its bytes.
+Result<std::unique_ptr<FileCommand>> begin_read(net::Task& task, LiveSandbox& sandbox,
+                                                const std::string& path);
+
+}  // namespace paddock::engine

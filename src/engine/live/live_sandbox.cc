@@ -1,0 +1,185 @@
+#include "engine/live/live_sandbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sys/clock.h"
+
+namespace paddock::engine {
+namespace {
+
+// How long the end of a command can still be asked for.
+constexpr int64_t kKeepEndedMs = 30'000;
+constexpr size_t kMaxProcesses = 4096;
+// The agent's own deadline lies behind ours: it is for the time when we are not there.
+constexpr int64_t kAgentSlackMs = 10'000;
+
+}  // namespace
+
+LiveSandbox::LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LiveParts parts,
+                         OnEnd on_end)
+    : loop_(loop),
+      info_(std::move(info)),
+      setup_(std::move(setup)),
+      parts_(std::move(parts)),
+      on_end_(std::move(on_end)),
+      gone_(loop) {}
+
+LiveSandbox::~LiveSandbox() = default;
+
+void LiveSandbox::begin() {
+  AgentSession::Listener listener;
+  listener.on_message = [this](wire::ToHost message) { on_message(std::move(message)); };
+  listener.on_dead = [this](const Error& why) {
+    for (auto& [number, entry] : processes_) entry.process->on_sandbox_gone();
+    if (on_end_) on_end_(*this, "it ended by itself: " + why.describe());
+  };
+  session_ = std::make_shared<AgentSession>(loop_, std::move(parts_.link),
+                                            std::move(parts_.waiting), std::move(listener));
+  become(SandboxState::running);
+  session_->start();
+  arm();
+}
+
+void LiveSandbox::become(SandboxState state) {
+  if (may_follow(info_.state, state)) info_.state = state;
+}
+
+void LiveSandbox::on_message(wire::ToHost message) {
+  if (message.has_denied()) denials_.add(message.denied());
+  if (!message.has_ended()) return;
+  auto found = processes_.find(message.ended().command());
+  if (found == processes_.end()) return;
+  found->second.process->on_ended(message.ended());
+  if (found->second.hidden) processes_.erase(found);
+  forget_old_processes();
+}
+
+// ---- commands
+
+Result<LiveSandbox::Started> LiveSandbox::start(net::Task& task, ProcessRequest request) {
+  return start_process(task, std::move(request), false);
+}
+
+Result<LiveSandbox::Started> LiveSandbox::start_hidden(net::Task& task, ProcessRequest request) {
+  return start_process(task, std::move(request), true);
+}
+
+Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, ProcessRequest request,
+                                                        bool hidden) {
+  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  forget_old_processes();
+  if (processes_.size() >= kMaxProcesses) {
+    return Error(Code::resource_exhausted, "too many commands in one sandbox")
+        .set_remedy("wait for some to end");
+  }
+  wire::Start start = setup_.start;
+  std::map<std::string, std::string> environment = request.environment;
+  environment.insert(setup_.environment.begin(), setup_.environment.end());
+  for (const auto& [name, value] : environment) start.add_environment(name + "=" + value);
+  start.set_directory(setup_.home);
+  Started started;
+  started.process = std::make_shared<Process>(loop_, session_, std::move(request));
+  started.reader = std::make_unique<Process::Reader>(started.process);
+  const uint32_t number = ++last_number_;
+  processes_.emplace(number, Entry{started.process, hidden});
+  Status done = started.process->start(task, std::move(start), number);
+  if (!done.ok()) {
+    processes_.erase(number);
+    return std::move(done).error();
+  }
+  return started;
+}
+
+std::shared_ptr<Process> LiveSandbox::find_process(int pid) {
+  std::shared_ptr<Process> best;
+  for (auto& [number, entry] : processes_) {
+    if (entry.hidden || entry.process->pid() != pid) continue;
+    // Numbers are used again: the one that runs, else the last one.
+    if (!best || best->has_ended()) best = entry.process;
+  }
+  return best;
+}
+
+std::shared_ptr<Process> LiveSandbox::find_process(const std::string& tag) {
+  std::shared_ptr<Process> best;
+  for (auto& [number, entry] : processes_) {
+    if (entry.hidden || tag.empty() || entry.process->request().tag != tag) continue;
+    if (!best || best->has_ended()) best = entry.process;
+  }
+  return best;
+}
+
+std::vector<std::shared_ptr<Process>> LiveSandbox::processes() {
+  std::vector<std::shared_ptr<Process>> out;
+  for (auto& [number, entry] : processes_) {
+    if (!entry.hidden && entry.process->pid() != 0) out.push_back(entry.process);
+  }
+  return out;
+}
+
+void LiveSandbox::forget_old_processes() {
+  const int64_t now = sys::wall_clock_ms();
+  std::erase_if(processes_, [&](const auto& item) {
+    const Process& process = *item.second.process;
+    return process.has_ended() && now - process.ended_ms() > kKeepEndedMs;
+  });
+}
+
+// ---- time and end
+
+void LiveSandbox::arm() {
+  const int64_t left = std::max<int64_t>(info_.deadline_ms - sys::wall_clock_ms(), 0);
+  deadline_ = std::make_unique<net::Deadline>(loop_, std::chrono::milliseconds(left), [this] {
+    if (on_end_) on_end_(*this, "its time was up");
+  });
+}
+
+Status LiveSandbox::set_deadline(net::Task& task, int64_t deadline_ms) {
+  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  info_.deadline_ms = deadline_ms;
+  arm();
+  wire::ToAgent message;
+  message.mutable_deadline()->set_deadline_ms(static_cast<uint64_t>(
+      std::max<int64_t>(deadline_ms - sys::wall_clock_ms(), 1) + kAgentSlackMs));
+  (void)PD_TRY(session_->call(task, std::move(message)));
+  return {};
+}
+
+Result<LiveUsage> LiveSandbox::usage(net::Task& task) {
+  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  LiveUsage usage;
+  usage.total = parts_.worker.run(task, [this] { return parts_.sandbox->usage(); });
+  wire::ToAgent message;
+  message.mutable_usage_query();
+  const wire::ToHost answer = PD_TRY(session_->call(task, std::move(message)));
+  usage.processes = answer.usage().processes();
+  return usage;
+}
+
+Status LiveSandbox::kill(net::Task& task, std::string reason) {
+  if (info_.state == SandboxState::stopping || info_.state == SandboxState::gone) {
+    gone_.wait_surely(task);
+    return destroyed_;
+  }
+  become(SandboxState::stopping);
+  info_.reason = std::move(reason);
+  on_end_ = nullptr;
+  deadline_.reset();
+  if (session_) session_->close();
+  for (auto& [number, entry] : processes_) entry.process->on_sandbox_gone();
+  processes_.clear();
+  destroyed_ = parts_.worker.run(task, [this] {
+    Status destroyed = parts_.sandbox->destroy();
+    if (destroyed.ok()) {
+      parts_.sandbox.reset();
+      parts_.backend.reset();
+    }
+    return destroyed;
+  });
+  become(SandboxState::gone);
+  gone_.set();
+  return destroyed_;
+}
+
+}  // namespace paddock::engine

@@ -1,0 +1,119 @@
+// A sandbox that outlives its commands: many at once over one agent, until it is killed, its time
+// is up, or it ends by itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/denials.h"
+#include "engine/live/agent_session.h"
+#include "engine/live/process.h"
+#include "engine/live/states.h"
+#include "isolation/backend.h"
+#include "model/decision.h"
+#include "model/ids.h"
+#include "model/settings.h"
+#include "net/worker.h"
+
+namespace paddock::engine {
+
+// What is kept of it, alive or not.
+struct LiveInfo {
+  model::SandboxId id;
+  std::string template_name;
+  SandboxState state = SandboxState::creating;
+  std::string reason;  // of its end
+  int64_t created_ms = 0;
+  int64_t deadline_ms = 0;  // wall clock
+  std::map<std::string, std::string> metadata;
+};
+
+// What it was started as; never changes.
+struct LiveSetup {
+  model::Decision decision;
+  model::Limits limits;
+  std::string home;                                // inside
+  std::string user_name;                           // inside
+  std::map<std::string, std::string> environment;  // of every command
+  wire::Start start;                               // confinement of every command
+};
+
+struct LiveUsage {
+  model::Usage total;  // since it was made
+  uint32_t processes = 0;
+};
+
+// What start-up hands over. The isolation's sandbox is used by `worker` alone.
+struct LiveParts {
+  std::unique_ptr<isolation::Backend> backend;
+  std::unique_ptr<isolation::Sandbox> sandbox;
+  std::unique_ptr<AgentLink> link;
+  sys::SocketFd waiting;  // a duplicate of the sandbox's stream
+  net::Worker& worker;    // the thread that started it, which it dies with
+};
+
+// Used on its loop's thread. Destroyed only once it is gone.
+class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
+ public:
+  // `on_end` is called once, when it is to be ended for a reason that came from inside or from the
+  // clock; whoever made it answers with kill().
+  using OnEnd = std::function<void(LiveSandbox&, std::string reason)>;
+  LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LiveParts parts, OnEnd on_end);
+  ~LiveSandbox();
+
+  void begin();
+  const LiveInfo& info() const { return info_; }
+  const LiveSetup& setup() const { return setup_; }
+  const std::string& id() const { return info_.id.str(); }
+  bool is_running() const { return info_.state == SandboxState::running; }
+
+  struct Started {
+    std::shared_ptr<Process> process;
+    std::unique_ptr<Process::Reader> reader;  // attached before it ran
+  };
+  // unavailable: it is no longer running. invalid_argument, not_found …: the command never ran.
+  Result<Started> start(net::Task& task, ProcessRequest request);
+  // The same for work of our own, which no list of processes shows.
+  Result<Started> start_hidden(net::Task& task, ProcessRequest request);
+  // Those that run, and for a while those that have ended.
+  std::shared_ptr<Process> find_process(int pid);
+  std::shared_ptr<Process> find_process(const std::string& tag);
+  std::vector<std::shared_ptr<Process>> processes();
+
+  Status set_deadline(net::Task& task, int64_t deadline_ms);
+  Result<LiveUsage> usage(net::Task& task);
+  // Ends everything in it and waits until nothing is left. The second caller waits for the first.
+  Status kill(net::Task& task, std::string reason);
+
+ private:
+  Result<Started> start_process(net::Task& task, ProcessRequest request, bool hidden);
+  void on_message(wire::ToHost message);
+  void arm();
+  void become(SandboxState state);
+  void forget_old_processes();
+
+  net::Loop& loop_;
+  LiveInfo info_;
+  LiveSetup setup_;
+  LiveParts parts_;
+  OnEnd on_end_;
+  std::shared_ptr<AgentSession> session_;
+  uint32_t last_number_ = 0;
+  struct Entry {
+    std::shared_ptr<Process> process;
+    bool hidden = false;
+  };
+  std::map<uint32_t, Entry> processes_;
+  Denials denials_;
+  std::unique_ptr<net::Deadline> deadline_;
+  net::Event gone_;
+  Status destroyed_;
+};
+
+}  // namespace paddock::engine

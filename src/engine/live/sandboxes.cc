@@ -1,0 +1,195 @@
+#include "engine/live/sandboxes.h"
+
+#include <utility>
+
+#include "engine/live/catalogue.h"
+#include "engine/live/start_up.h"
+#include "sys/clock.h"
+#include "sys/files.h"
+#include "sys/path_lock.h"
+#include "sys/pid.h"
+
+namespace paddock::engine {
+namespace {
+
+// The agent's own deadline lies this far behind ours.
+constexpr uint64_t kAgentSlackMs = 10'000;
+
+LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
+  LiveInfo info;
+  info.id = id;
+  info.template_name = request.template_name;
+  info.created_ms = sys::wall_clock_ms();
+  info.deadline_ms = info.created_ms + request.timeout_ms;
+  info.metadata = request.metadata;
+  return info;
+}
+
+}  // namespace
+
+Sandboxes::Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy,
+                     SandboxesOptions options)
+    : loop_(loop), parts_(std::move(parts)), policy_(std::move(policy)), options_(options) {
+  for (size_t i = 0; i < options_.starters; ++i) {
+    starters_.push_back(std::make_unique<net::Worker>());
+  }
+}
+
+Sandboxes::~Sandboxes() = default;
+
+Status Sandboxes::open() {
+  const std::string directory = (parts_.home / "run").str();
+  PD_TRY_CTX("opening PADDOCK_HOME", sys::make_dirs(directory, 0700));
+  auto lock =
+      sys::lock_path(directory + "/daemon.lock", sys::LockMode::exclusive, sys::LockWait::no);
+  if (!lock.ok()) {
+    if (lock.error().code() != Code::failed_precondition) return std::move(lock).error();
+    return Error(Code::failed_precondition, "another `paddock serve` works in this PADDOCK_HOME")
+        .set_remedy("end it, or give this one a PADDOCK_HOME of its own");
+  }
+  lock_ = std::move(*lock);
+  return Catalogue(parts_.database).begin();
+}
+
+std::shared_ptr<LiveSandbox> Sandboxes::find(const std::string& id) {
+  auto found = sandboxes_.find(id);
+  if (found == sandboxes_.end() || !found->second.sandbox->is_running()) return nullptr;
+  return found->second.sandbox;
+}
+
+std::vector<std::shared_ptr<LiveSandbox>> Sandboxes::list() {
+  std::vector<std::shared_ptr<LiveSandbox>> out;
+  for (auto& [id, entry] : sandboxes_) {
+    if (entry.sandbox->is_running()) out.push_back(entry.sandbox);
+  }
+  return out;
+}
+
+// ---- making one
+
+Result<std::shared_ptr<LiveSandbox>> Sandboxes::create(net::Task& task, CreateRequest request) {
+  if (request.lifetime == isolation::Lifetime::leased) {
+    return Error(Code::unsupported, "sandboxes that outlive the daemon are not built yet");
+  }
+  if (ending_) return Error(Code::unavailable, "the daemon is ending");
+  if (sandboxes_.size() + creating_ >= options_.max_sandboxes) {
+    return Error(Code::resource_exhausted, "too many sandboxes")
+        .set_remedy("kill some that are not needed, or wait until their time is up");
+  }
+  ++creating_;
+  auto made = make(task, std::move(request));
+  --creating_;
+  if (!made.ok()) return std::move(made).error();
+  const std::string id = made->sandbox->id();
+  auto sandbox = made->sandbox;
+  sandboxes_.emplace(id, std::move(*made));
+  sandbox->begin();
+  if (ending_) {
+    PD_TRY(finish(task, id, "the daemon ended"));
+    return Error(Code::unavailable, "the daemon is ending");
+  }
+  const Status noted = books_.run(
+      task, [&, info = sandbox->info()] { return Catalogue(parts_.database).set_state(info); });
+  if (!noted.ok()) {
+    (void)finish(task, id, "it could not be put on record").ok();
+    return noted.error();
+  }
+  return sandbox;
+}
+
+Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request) {
+  net::Worker& worker = *starters_[next_starter_++ % starters_.size()];
+  LivePlan plan =
+      PD_TRY(worker.run(task, [&] { return plan_live(parts_, policy_, request.template_name); }));
+  std::unique_ptr<SandboxRecord> record;
+  LiveInfo info;
+  PD_TRY(books_.run(task, [&]() -> Status {
+    auto made = SandboxRecord::create(parts_.home, parts_.database, plan.level, std::nullopt);
+    if (!made.ok()) return std::move(made).error();
+    record = std::make_unique<SandboxRecord>(std::move(*made));
+    info = info_of(request, record->id());
+    return Catalogue(parts_.database).add(info);
+  }));
+  plan.run.sandbox.id = record->id();
+  plan.run.sandbox.state_dir = record->directory();
+  auto started = worker.run(task, [&] {
+    return start_up(parts_, std::move(plan), worker,
+                    static_cast<uint64_t>(request.timeout_ms) + kAgentSlackMs);
+  });
+  Status noted = books_.run(task, [&]() -> Status {
+    if (started.ok()) return record->started(sys::pid_of(started->parts.sandbox->agent()));
+    info.state = SandboxState::gone;
+    info.reason = started.error().describe();
+    record.reset();
+    return Catalogue(parts_.database).set_state(info);
+  });
+  if (!started.ok()) return std::move(started).error();
+  if (!noted.ok()) {
+    worker.run(task, [&] { return started->parts.sandbox->destroy().ok(); });
+    return std::move(noted).error();
+  }
+  for (auto& [name, value] : request.environment) started->setup.environment[name] = value;
+  // Its time begins when it can be used.
+  info.deadline_ms = sys::wall_clock_ms() + request.timeout_ms;
+  Entry entry;
+  entry.record = std::move(record);
+  entry.sandbox = std::make_shared<LiveSandbox>(
+      loop_, std::move(info), std::move(started->setup), std::move(started->parts),
+      [this](LiveSandbox& sandbox, std::string reason) { end_later(sandbox, std::move(reason)); });
+  return entry;
+}
+
+// ---- ending one
+
+void Sandboxes::end_later(LiveSandbox& sandbox, std::string reason) {
+  loop_.spawn([this, id = sandbox.id(), reason = std::move(reason)](net::Task& task) {
+    (void)finish(task, id, reason).ok();
+  });
+}
+
+Status Sandboxes::kill(net::Task& task, const std::string& id, std::string reason) {
+  if (!find(id)) return Error(Code::not_found, "no sandbox " + id);
+  return finish(task, id, std::move(reason));
+}
+
+Status Sandboxes::finish(net::Task& task, const std::string& id, std::string reason) {
+  auto found = sandboxes_.find(id);
+  if (found == sandboxes_.end()) return {};
+  const std::shared_ptr<LiveSandbox> sandbox = found->second.sandbox;
+  const Status destroyed = sandbox->kill(task, std::move(reason));
+  found = sandboxes_.find(id);
+  if (found == sandboxes_.end()) return destroyed;  // another one has finished it meanwhile
+  std::unique_ptr<SandboxRecord> record = std::move(found->second.record);
+  sandboxes_.erase(found);
+  const Status noted = books_.run(task, [&, info = sandbox->info()] {
+    if (!destroyed.ok()) record->abandon();
+    record.reset();
+    return Catalogue(parts_.database).set_state(info);
+  });
+  return destroyed.ok() ? noted : destroyed;
+}
+
+Status Sandboxes::set_deadline(net::Task& task, LiveSandbox& sandbox, int64_t deadline_ms) {
+  PD_TRY(sandbox.set_deadline(task, deadline_ms));
+  return books_.run(
+      task, [&, info = sandbox.info()] { return Catalogue(parts_.database).set_deadline(info); });
+}
+
+void Sandboxes::end(net::Task& task) {
+  ending_ = true;
+  std::vector<std::shared_ptr<net::Event>> ended;
+  std::vector<std::string> ids;
+  for (const auto& [id, entry] : sandboxes_) ids.push_back(id);
+  for (const std::string& id : ids) {
+    auto done = std::make_shared<net::Event>(loop_);
+    ended.push_back(done);
+    loop_.spawn([this, id, done](net::Task& ender) {
+      (void)finish(ender, id, "the daemon ended").ok();
+      done->set();
+    });
+  }
+  for (const auto& event : ended) event->wait_surely(task);
+  while (creating_ > 0) task.sleep(std::chrono::milliseconds(5));
+}
+
+}  // namespace paddock::engine

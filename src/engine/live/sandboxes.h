@@ -1,0 +1,80 @@
+// All live sandboxes of one daemon: making them, finding them, and their end.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "engine/live/live_sandbox.h"
+#include "engine/sandbox_record.h"
+#include "net/worker.h"
+#include "policy/compile.h"
+#include "sys/fd.h"
+
+namespace paddock::engine {
+
+struct CreateRequest {
+  std::string template_name = "base";
+  int64_t timeout_ms = 300'000;
+  std::map<std::string, std::string> metadata;
+  std::map<std::string, std::string> environment;
+  // `leased` outlives the daemon: unsupported for now.
+  isolation::Lifetime lifetime = isolation::Lifetime::bound;
+};
+
+struct SandboxesOptions {
+  size_t max_sandboxes = 512;
+  size_t starters = 2;  // how many are made at the same time
+};
+
+// Everything but the constructor and open() is called on the loop's thread. The sandboxes are bound
+// to threads of this object: destroying it, after end(), joins them.
+class Sandboxes {
+ public:
+  // `parts.database` and `parts.home` are from now on used by a thread of this object alone. The
+  // policy is that of every sandbox made here; its workspace mode counts as `none`.
+  Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy, SandboxesOptions options);
+  ~Sandboxes();
+
+  // Before anything else. failed_precondition: another daemon works in this PADDOCK_HOME.
+  Status open();
+
+  // unsupported: leased. not_found: the template. resource_exhausted: too many.
+  Result<std::shared_ptr<LiveSandbox>> create(net::Task& task, CreateRequest request);
+  // Running ones only.
+  std::shared_ptr<LiveSandbox> find(const std::string& id);
+  std::vector<std::shared_ptr<LiveSandbox>> list();
+  // not_found: no such sandbox runs.
+  Status kill(net::Task& task, const std::string& id, std::string reason);
+  Status set_deadline(net::Task& task, LiveSandbox& sandbox, int64_t deadline_ms);
+  // Kills all, and makes no further ones.
+  void end(net::Task& task);
+
+ private:
+  struct Entry {
+    std::shared_ptr<LiveSandbox> sandbox;
+    std::unique_ptr<SandboxRecord> record;
+  };
+
+  Result<Entry> make(net::Task& task, CreateRequest request);
+  Status finish(net::Task& task, const std::string& id, std::string reason);
+  void end_later(LiveSandbox& sandbox, std::string reason);
+
+  net::Loop& loop_;
+  Parts parts_;
+  policy::Compiled policy_;
+  SandboxesOptions options_;
+  sys::FileFd lock_;
+  bool ending_ = false;
+  size_t creating_ = 0;
+  size_t next_starter_ = 0;
+  std::map<std::string, Entry> sandboxes_;
+  net::Worker books_;  // the database's thread
+  std::vector<std::unique_ptr<net::Worker>> starters_;
+};
+
+}  // namespace paddock::engine

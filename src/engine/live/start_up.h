@@ -1,0 +1,35 @@
+// From a request to a sandbox whose agent answers. Blocks: for a worker's thread.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "engine/live/live_sandbox.h"
+#include "engine/run_plan.h"
+
+namespace paddock::engine {
+
+// Where the agent's program is shown inside, for file operations.
+inline constexpr const char* kAgentInside = "/run/paddock/agent";
+
+struct LivePlan {
+  model::Level level = model::Level::container;
+  RunPlan run;
+  model::Limits limits;
+};
+
+// not_found: no such template. Nothing exists yet.
+Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
+                           const std::string& template_name);
+
+struct StartedUp {
+  LiveSetup setup;
+  LiveParts parts;
+};
+// On the thread of `worker`, which the sandbox dies with. On error nothing is left.
+Result<StartedUp> start_up(const Parts& parts, LivePlan plan, net::Worker& worker,
+                           uint64_t deadline_ms);
+
+}  // namespace paddock::engine
