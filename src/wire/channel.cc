@@ -9,9 +9,9 @@
 namespace paddock::wire {
 namespace {
 
-// Credit is granted in steps of this size, so that a reader of single bytes does not answer each
-// one. Less than kInitialCredit, or a writer that used it all up would wait for ever.
-constexpr uint32_t kGrantStep = kInitialCredit / 4;
+// Credit is granted in steps of a quarter, so that a reader of single bytes does not answer each
+// one. Of less than the whole, or a writer that used it all up would wait for ever.
+constexpr uint32_t kGrantSteps = 4;
 
 // A message that does not parse is an Error here; protobuf would also write a line to standard
 // error for each, as often as a hostile agent likes.
@@ -32,12 +32,20 @@ Error violation(const std::string& what) {
 }
 
 // Streams that the other side begins to use with this message.
-std::array<StreamId, 3> streams_named_by(const ToAgent& message) {
+struct NamedStreams {
+  std::array<StreamId, 3> ids;
+  uint32_t credit = kInitialCredit;
+};
+
+NamedStreams streams_named_by(const ToAgent& message) {
+  if (message.has_connect_answer()) {
+    return {{message.connect_answer().stream()}, kConnectionCredit};
+  }
   const Start& start = message.start();  // all zero where it is another message
-  return {start.stdin_stream(), start.stdout_stream(),
-          start.stderr_stream() == start.stdout_stream() ? 0 : start.stderr_stream()};
+  return {{start.stdin_stream(), start.stdout_stream(),
+           start.stderr_stream() == start.stdout_stream() ? 0 : start.stderr_stream()}};
 }
-std::array<StreamId, 3> streams_named_by(const ToHost&) {
+NamedStreams streams_named_by(const ToHost&) {
   return {};
 }
 
@@ -95,6 +103,9 @@ Status Channel<In, Out>::take_frame(const Frame& frame) {
     case FrameType::reset:
       take_reset(frame);
       return {};
+    case FrameType::abort:
+      take_abort(frame);
+      return {};
   }
   return violation("frame of unknown type");
 }
@@ -113,9 +124,10 @@ Status Channel<In, Out>::take_control(std::string_view payload) {
 
 template <typename In, typename Out>
 Status Channel<In, Out>::open_named_streams(const In& message) {
-  for (StreamId id : streams_named_by(message)) {
-    if (id != 0 && !streams_.try_emplace(id).second) {
-      return violation("a command" + on_stream(id) + ", which is in use");
+  const NamedStreams named = streams_named_by(message);
+  for (StreamId id : named.ids) {
+    if (id != 0 && !streams_.try_emplace(id, named.credit).second) {
+      return violation("a beginning" + on_stream(id) + ", which is in use");
     }
   }
   return {};
@@ -157,10 +169,10 @@ Status Channel<In, Out>::take_credit(const Frame& frame) {
   Stream* stream = find(frame.stream);
   if (stream == nullptr) return {};
   const uint32_t count = read_u32(frame.payload);
-  if (count == 0 || count > kInitialCredit - stream->send_credit) {
+  const uint32_t sent = stream->credit - stream->send_credit;
+  if (count == 0 || count > sent) {
     return violation("credit for " + std::to_string(count) + " bytes" + on_stream(frame.stream) +
-                     ", of which " + std::to_string(kInitialCredit - stream->send_credit) +
-                     " were sent");
+                     ", of which " + std::to_string(sent) + " were sent");
   }
   stream->send_credit += count;
   if (!stream->end_sent) events_.push_back(CreditGained{frame.stream});
@@ -173,6 +185,21 @@ void Channel<In, Out>::take_reset(const Frame& frame) {
   if (stream == nullptr || stream->end_sent) return;
   end(frame.stream, *stream);
   events_.push_back(StreamReset{frame.stream});
+}
+
+// May cross an end or another abort: whoever has forgotten the stream has nothing more to learn.
+template <typename In, typename Out>
+void Channel<In, Out>::take_abort(const Frame& frame) {
+  Stream* stream = find(frame.stream);
+  if (stream == nullptr || stream->abort_received) return;
+  stream->abort_received = true;
+  stream->end_received = true;
+  if (stream->closed) {
+    streams_.erase(frame.stream);
+    return;
+  }
+  end(frame.stream, *stream);
+  events_.push_back(StreamAbort{frame.stream});
 }
 
 template <typename In, typename Out>
@@ -197,8 +224,8 @@ Status Channel<In, Out>::send(const Out& message) {
 }
 
 template <typename In, typename Out>
-Status Channel<In, Out>::open_stream(StreamId id) {
-  if (id == 0 || !streams_.try_emplace(id).second) {
+Status Channel<In, Out>::open_stream(StreamId id, uint32_t credit) {
+  if (id == 0 || !streams_.try_emplace(id, credit).second) {
     return Error(Code::invalid_argument, "stream " + std::to_string(id) + " is in use");
   }
   return {};
@@ -266,7 +293,7 @@ void Channel<In, Out>::consumed(StreamId id, size_t count) {
   Stream* stream = find_usable(id);
   if (stream == nullptr || stream->end_received || stream->reset_sent) return;
   stream->consumed_since_grant += static_cast<uint32_t>(count);
-  if (stream->consumed_since_grant < kGrantStep) return;
+  if (stream->consumed_since_grant < stream->credit / kGrantSteps) return;
   append_frame_head(output_, FrameType::credit, id, sizeof(uint32_t));
   append_u32(output_, stream->consumed_since_grant);
   stream->receive_credit += std::exchange(stream->consumed_since_grant, 0);
@@ -280,6 +307,18 @@ void Channel<In, Out>::close_stream(StreamId id) {
   end(id, *stream);
   stream->closed = true;
   if (stream->end_received) streams_.erase(id);
+}
+
+template <typename In, typename Out>
+void Channel<In, Out>::abort_stream(StreamId id) {
+  Stream* stream = find_usable(id);
+  if (stream == nullptr) return;
+  if (!stream->abort_received) {
+    append_frame_head(output_, FrameType::abort, id, 0);
+    stream->end_sent = true;
+    stream->reset_sent = true;
+  }
+  close_stream(id);
 }
 
 template <typename In, typename Out>

@@ -2,9 +2,9 @@
 // descriptor, no clock, no thread. Both the host's pumps and the agent's loop drive it.
 //
 // A stream has two directions, each under its own credit. A direction finishes when its writer says
-// end, by itself or because the reader said reset. Each side calls close_stream() once it is done
-// with both; the id is free again when both sides have. Frames that cross a close are expected and
-// dropped.
+// end, by itself or because the reader said reset; an abort finishes both, and says that what came
+// is not the whole. Each side calls close_stream() once it is done with both; the id is free again
+// when both sides have. Frames that cross a close are expected and dropped.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,9 @@ struct StreamEnd {  // the other side writes no more
 struct StreamReset {  // the other side reads no more; our direction has been ended
   StreamId stream;
 };
+struct StreamAbort {  // broken off by the other side; both directions have ended
+  StreamId stream;
+};
 struct CreditGained {  // more may be sent
   StreamId stream;
 };
@@ -40,7 +43,8 @@ struct CreditGained {  // more may be sent
 template <typename Incoming, typename Outgoing>
 class Channel {
  public:
-  using Event = std::variant<Incoming, StreamData, StreamEnd, StreamReset, CreditGained>;
+  using Event =
+      std::variant<Incoming, StreamData, StreamEnd, StreamReset, StreamAbort, CreditGained>;
 
   // Takes bytes as they came. An error (data_corrupt) is a protocol violation: malformed or
   // oversized frame, data beyond credit, data on a stream that is not open. The channel is dead
@@ -51,10 +55,11 @@ class Channel {
   // invalid_argument: longer than the other side takes (kMaxControl…); nothing is sent.
   Status send(const Outgoing& message);
 
-  // The host opens a stream before it sends the Start that names it. The agent's side is open when
-  // it has received that, even if it cannot do what Start asks, and must be closed all the same:
-  // frames of the stream may follow at once. invalid_argument: 0, or still in use.
-  Status open_stream(StreamId stream);
+  // The host opens a stream before it sends the Start or ConnectAnswer that names it, with a credit
+  // of kInitialCredit or kConnectionCredit. The agent's side is open when it has received that,
+  // even if it cannot do what the message asks, and must be closed all the same: frames of the
+  // stream may follow at once. invalid_argument: 0, or still in use.
+  Status open_stream(StreamId stream, uint32_t credit = kInitialCredit);
   bool is_open(StreamId stream) const;
   // How much may be sent on the stream now; 0: wait for CreditGained, or our direction has ended.
   size_t sendable(StreamId stream) const;
@@ -69,6 +74,8 @@ class Channel {
   // Ends our direction, resets the other one if it has not ended, and forgets the stream.
   // Idempotent.
   void close_stream(StreamId stream);
+  // Tells the other side that the stream is broken, and forgets it. Idempotent.
+  void abort_stream(StreamId stream);
 
   // Bytes to write to the transport; call written() with how many went.
   std::string_view output() const { return std::string_view(output_).substr(output_sent_); }
@@ -76,13 +83,17 @@ class Channel {
 
  private:
   struct Stream {
-    uint32_t send_credit = kInitialCredit;
-    uint32_t receive_credit = kInitialCredit;
+    explicit Stream(uint32_t whole) : credit(whole), send_credit(whole), receive_credit(whole) {}
+
+    uint32_t credit;  // of each direction while nothing is on its way
+    uint32_t send_credit;
+    uint32_t receive_credit;
     uint32_t consumed_since_grant = 0;
     bool end_sent = false;
     bool end_received = false;
     bool reset_sent = false;  // incoming data is dropped
-    bool closed = false;      // kept until the other side has ended, too
+    bool abort_received = false;
+    bool closed = false;  // kept until the other side has ended, too
   };
 
   Result<size_t> take_frames(std::string_view bytes);
@@ -93,6 +104,7 @@ class Channel {
   Status take_end(const Frame& frame);
   Status take_credit(const Frame& frame);
   void take_reset(const Frame& frame);
+  void take_abort(const Frame& frame);
   Stream* find(StreamId id);
   const Stream* find_usable(StreamId id) const;
   Stream* find_usable(StreamId id);

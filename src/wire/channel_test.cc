@@ -188,6 +188,70 @@ TEST_F(OneStream, ResetStopsTheWriterAndEndsItsDirection) {
   EXPECT_FALSE(host_.next_event().has_value());
 }
 
+TEST_F(OneStream, AbortEndsBothDirectionsAndIsNoOrdinaryEnd) {
+  agent_.send_data(kId, "part");
+  agent_.abort_stream(kId);
+  EXPECT_FALSE(agent_.is_open(kId));
+  carry(agent_, host_);
+  EXPECT_EQ(next<StreamData>(host_)->bytes, "part");
+  EXPECT_TRUE(next<StreamAbort>(host_).has_value());
+  EXPECT_EQ(host_.sendable(kId), 0u);
+  host_.close_stream(kId);
+  carry(host_, agent_);
+  EXPECT_FALSE(agent_.next_event().has_value());
+  EXPECT_TRUE(host_.open_stream(kId).ok()) << "both sides are done with it";
+  EXPECT_TRUE(agent_.open_stream(kId).ok());
+}
+
+TEST_F(OneStream, AbortAfterTheEndIsStillHeard) {
+  agent_.end_stream(kId);
+  agent_.abort_stream(kId);
+  carry(agent_, host_);
+  EXPECT_TRUE(next<StreamEnd>(host_).has_value());
+  EXPECT_TRUE(next<StreamAbort>(host_).has_value());
+  EXPECT_FALSE(host_.next_event().has_value());
+}
+
+TEST_F(OneStream, AbortsThatCrossLeaveNothingBehind) {
+  agent_.abort_stream(kId);
+  host_.send_data(kId, "on its way");
+  host_.abort_stream(kId);
+  carry(agent_, host_);
+  carry(host_, agent_);
+  EXPECT_FALSE(host_.next_event().has_value());
+  EXPECT_FALSE(agent_.next_event().has_value());
+  EXPECT_TRUE(host_.open_stream(kId).ok());
+  EXPECT_TRUE(agent_.open_stream(kId).ok());
+}
+
+TEST_F(OneStream, AbortIsHeardOnce) {
+  const std::string twice = frame(FrameType::abort, kId, "") + frame(FrameType::abort, kId, "");
+  ASSERT_TRUE(host_.receive(twice).ok());
+  EXPECT_TRUE(next<StreamAbort>(host_).has_value());
+  EXPECT_FALSE(host_.next_event().has_value());
+  expect_violation(host_, frame(FrameType::data, kId, "x"));
+}
+
+TEST(Channel, StreamOfAConnectionHasACreditOfItsOwn) {
+  HostChannel host;
+  AgentChannel agent;
+  ASSERT_TRUE(host.open_stream(9, kConnectionCredit).ok());
+  ToAgent answer;
+  answer.set_request(1);
+  answer.mutable_connect_answer()->set_stream(9);
+  ASSERT_TRUE(host.send(answer).ok());
+  carry(host, agent);
+  ASSERT_TRUE(agent.is_open(9));
+  EXPECT_EQ(agent.sendable(9), size_t{kConnectionCredit});
+  agent.send_data(9, std::string(kConnectionCredit, 'x'));
+  carry(agent, host);
+  EXPECT_EQ(next<StreamData>(host)->bytes.size(), size_t{kConnectionCredit});
+  host.consumed(9, kConnectionCredit);
+  carry(host, agent);
+  EXPECT_EQ(agent.sendable(9), size_t{kConnectionCredit});
+  expect_violation(host, frame(FrameType::data, 9, std::string(kConnectionCredit + 1, 'x')));
+}
+
 TEST_F(OneStream, IdIsFreeAgainWhenBothSidesHaveClosed) {
   agent_.send_data(kId, "late");
   host_.send_data(kId, "late");

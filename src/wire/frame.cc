@@ -27,6 +27,8 @@ std::optional<Rule> rule_of(uint8_t type, uint32_t max_control) {
       return Rule{4, 4};
     case FrameType::reset:
       return Rule{0, 0};
+    case FrameType::abort:
+      return Rule{0, 0};
   }
   return std::nullopt;
 }

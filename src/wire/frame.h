@@ -22,7 +22,10 @@ inline constexpr size_t kStreamIdBytes = 4;
 // trusted by the host and has little to say.
 inline constexpr uint32_t kMaxControlToAgent = 8u << 20;
 inline constexpr uint32_t kMaxControlToHost = 64u << 10;
-inline constexpr uint32_t kInitialCredit = 256u << 10;  // bytes each side may send on a new stream
+// Bytes that each side may send on a new stream: a command's, and a connection's, of which there
+// may be a thousand and each side keeps that much of every one.
+inline constexpr uint32_t kInitialCredit = 256u << 10;
+inline constexpr uint32_t kConnectionCredit = 64u << 10;
 
 enum class FrameType : uint8_t {
   control = 1,  // a serialised ToAgent or ToHost; never empty
@@ -30,6 +33,7 @@ enum class FrameType : uint8_t {
   end = 3,      // no more data follows on the stream (half-close); empty payload
   credit = 4,   // u32: that many bytes of the stream were consumed; never 0
   reset = 5,    // the reader does not want the rest; the writer stops and ends. Empty payload
+  abort = 6,    // both directions are broken off: an end and a reset in one. Empty payload
 };
 
 // A whole frame within the bytes it was parsed from.

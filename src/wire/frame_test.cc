@@ -41,7 +41,7 @@ TEST(Frame, ThatIsCutAnywhereIsNotThereYet) {
 
 TEST(Frame, OfAnUnknownTypeIsAViolation) {
   expect_violation(header(0, 0));
-  expect_violation(header(0, 6));
+  expect_violation(header(0, 7));
   expect_violation(header(0, 255));
 }
 

@@ -48,6 +48,9 @@ class Run {
     } else if (auto* reset = std::get_if<StreamReset>(&event)) {
       seen_ += "r" + std::to_string(reset->stream);
       require(channel_.sendable(reset->stream) == 0);
+    } else if (auto* abort = std::get_if<StreamAbort>(&event)) {
+      seen_ += "a" + std::to_string(abort->stream);
+      require(channel_.sendable(abort->stream) == 0);
     } else if (auto* credit = std::get_if<CreditGained>(&event)) {
       seen_ += "c" + std::to_string(credit->stream);
       require(channel_.sendable(credit->stream) <= kInitialCredit);

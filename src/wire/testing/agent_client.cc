@@ -170,6 +170,7 @@ Status AgentClient::pump(int timeout_ms) {
     if (n > 0) PD_TRY(channel_.receive({buffer.data(), static_cast<size_t>(n)}));
   }
   while (auto event = channel_.next_event()) {
+    on_connection_event(*event);
     if (auto* message = std::get_if<ToHost>(&*event)) on_message(*message);
     if (auto* data = std::get_if<StreamData>(&*event)) on_data(*data);
     if (auto* end = std::get_if<StreamEnd>(&*event)) on_end(end->stream);
@@ -180,6 +181,7 @@ Status AgentClient::pump(int timeout_ms) {
   for (auto& [id, command] : commands_) {
     if (!command.input.empty()) flush_input(command);
   }
+  for (auto& [stream, connection] : connections_) flush(stream, connection);
   return {};
 }
 
@@ -222,6 +224,11 @@ void AgentClient::on_message(const ToHost& message) {
     hello_ = message.hello();
   } else if (message.has_denied()) {
     denials_.push_back(message.denied());
+  } else if (message.has_name_query()) {
+    name_queries_.push_back(message.name_query());
+    if (on_name) answer(on_name(message.name_query()));
+  } else if (message.has_connect_query()) {
+    connect_queries_.push_back(message.connect_query());
   } else if (message.has_ended()) {
     auto found = commands_.find(message.ended().command());
     if (found == commands_.end()) return;
@@ -238,6 +245,75 @@ void AgentClient::on_message(const ToHost& message) {
   } else {
     answers_[message.request()] = message;
   }
+}
+
+// ---- the way out
+
+void AgentClient::answer(const NameAnswer& answer) {
+  ToAgent message;
+  *message.mutable_name_answer() = answer;
+  send(std::move(message));
+}
+
+Result<ConnectQuery> AgentClient::next_connect_query() {
+  PD_TRY(wait_until([&] { return !connect_queries_.empty(); }));
+  ConnectQuery query = std::move(connect_queries_.front());
+  connect_queries_.pop_front();
+  return query;
+}
+
+StreamId AgentClient::accept(const ConnectQuery& query) {
+  const StreamId stream = next_stream_++;
+  (void)channel_.open_stream(stream, kConnectionCredit).ok();
+  connections_[stream] = {};
+  ToAgent message;
+  message.mutable_connect_answer()->set_query(query.query());
+  message.mutable_connect_answer()->set_stream(stream);
+  send(std::move(message));
+  return stream;
+}
+
+void AgentClient::refuse(const ConnectQuery& query, std::string_view reason) {
+  ToAgent message;
+  message.mutable_connect_answer()->set_query(query.query());
+  message.mutable_connect_answer()->set_reason(std::string(reason));
+  send(std::move(message));
+}
+
+void AgentClient::on_connection_event(const HostChannel::Event& event) {
+  auto find = [&](StreamId stream) {
+    auto found = connections_.find(stream);
+    return found == connections_.end() ? nullptr : &found->second;
+  };
+  if (auto* data = std::get_if<StreamData>(&event)) {
+    ClientConnection* connection = find(data->stream);
+    if (connection == nullptr) return;
+    connection->in_bytes += data->bytes.size();
+    (connection->echo ? connection->out : connection->in) += data->bytes;
+    if (!connection->paused) channel_.consumed(data->stream, data->bytes.size());
+  } else if (auto* end = std::get_if<StreamEnd>(&event)) {
+    ClientConnection* connection = find(end->stream);
+    if (connection == nullptr) return;
+    connection->ended = true;
+    if (connection->echo) connection->end_out = true;
+  } else if (auto* reset = std::get_if<StreamReset>(&event)) {
+    if (ClientConnection* connection = find(reset->stream)) connection->was_reset = true;
+  } else if (auto* abort = std::get_if<StreamAbort>(&event)) {
+    ClientConnection* connection = find(abort->stream);
+    if (connection == nullptr) return;
+    connection->aborted = true;
+    channel_.close_stream(abort->stream);
+  }
+}
+
+void AgentClient::flush(StreamId stream, ClientConnection& connection) {
+  if (!channel_.is_open(stream)) return;
+  const size_t count = std::min(connection.out.size(), channel_.sendable(stream));
+  channel_.send_data(stream, std::string_view(connection.out).substr(0, count));
+  connection.out.erase(0, count);
+  if (!connection.out.empty() || !connection.end_out) return;
+  channel_.end_stream(stream);
+  if (connection.ended) channel_.close_stream(stream);
 }
 
 Start start_of(std::vector<std::string> argv) {

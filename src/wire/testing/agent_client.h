@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -38,6 +39,21 @@ struct ClientCommand {
   std::map<StreamId, size_t> unacknowledged;
 
   bool is_over() const { return ended.has_value() || failure.has_value(); }
+};
+
+// One connection that the client let out, as the far end has seen it so far.
+struct ClientConnection {
+  std::string in;  // from the program
+  size_t in_bytes = 0;
+  bool paused = false;  // bytes come in but are not acknowledged
+  bool echo = false;    // what comes goes back, and so does the end
+  bool ended = false;
+  bool was_reset = false;  // the program takes no more
+  bool aborted = false;
+  std::string out;  // not yet sent
+  bool end_out = false;
+
+  bool is_over() const { return aborted || (ended && end_out && out.empty()); }
 };
 
 enum class Outputs { apart, merged };
@@ -81,6 +97,23 @@ class AgentClient {
   std::optional<Denied> find_denial(Denied::Kind kind, std::string_view what);
   bool is_closed() const { return closed_; }
 
+  // ---- the way out
+
+  // Answers every NameQuery at once; without it they stay in name_queries() only.
+  std::function<NameAnswer(const NameQuery&)> on_name;
+  const std::vector<NameQuery>& name_queries() const { return name_queries_; }
+  void answer(const NameAnswer& answer);
+
+  // Takes the next ConnectQuery; waits for it.
+  Result<ConnectQuery> next_connect_query();
+  StreamId accept(const ConnectQuery& query);
+  void refuse(const ConnectQuery& query, std::string_view reason);
+  ClientConnection& connection(StreamId stream) { return connections_.at(stream); }
+  void write(StreamId stream, std::string_view bytes) { connection(stream).out.append(bytes); }
+  void end(StreamId stream) { connection(stream).end_out = true; }
+  void reset(StreamId stream) { channel_.reset_stream(stream); }
+  void abort(StreamId stream) { channel_.abort_stream(stream); }
+
  private:
   void on_message(const ToHost& message);
   void on_data(const StreamData& data);
@@ -89,6 +122,8 @@ class AgentClient {
   ClientCommand* owner_of(StreamId stream);
   void release(ClientCommand& command);
   uint64_t send(ToAgent message);
+  void on_connection_event(const HostChannel::Event& event);
+  void flush(StreamId stream, ClientConnection& connection);
 
   int fd_;
   int patience_ms_;
@@ -100,6 +135,9 @@ class AgentClient {
   std::map<uint32_t, ClientCommand> commands_;
   std::map<StreamId, uint32_t> owners_;
   std::vector<Denied> denials_;
+  std::vector<NameQuery> name_queries_;
+  std::deque<ConnectQuery> connect_queries_;
+  std::map<StreamId, ClientConnection> connections_;
   uint64_t next_request_ = 1;
   uint32_t next_command_ = 1;
   StreamId next_stream_ = 1;
