@@ -17,6 +17,8 @@ class Epoll {
  public:
   static Result<Epoll> open();
 
+  int fd() const { return fd_.get(); }  // readable when something is ready
+
   Status add(const Fd& fd, uint32_t events, uint64_t token);
   Status modify(const Fd& fd, uint32_t events, uint64_t token);
   void remove(const Fd& fd);
