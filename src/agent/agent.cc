@@ -41,6 +41,7 @@ enum class Agent::Source : uint64_t {
   timer,
   refusals,
   command,
+  way_out,
 };
 
 namespace {
@@ -55,7 +56,8 @@ Agent::Agent(sys::Fd stream, sys::Epoll epoll, Timers timers, sys::SignalFd sign
       epoll_(std::move(epoll)),
       timers_(std::move(timers)),
       signals_(std::move(signals)),
-      refusals_(epoll_, token_of(Source::refusals)) {}
+      refusals_(epoll_, token_of(Source::refusals)),
+      name_queries_(channel_, askers_) {}
 
 Result<std::unique_ptr<Agent>> Agent::make(sys::Fd stream) {
   (void)::setsid();  // or the host's terminal stays ours; an error means that the session is our
@@ -92,7 +94,7 @@ Status Agent::run() {
       (void)write_stream();
       return taken;
     }
-    more = pump_commands();
+    more = pump();
     end_commands();
     if (refusals_.has_news() && !timers_.is_set({TimerKind::denial_report})) {
       timers_.set_in_ms({TimerKind::denial_report}, kDenialReportMs);
@@ -116,6 +118,9 @@ void Agent::on_event(uint64_t token, uint32_t events) {
       return;
     case Source::refusals:
       refusals_.on_event(rest);
+      return;
+    case Source::way_out:
+      if (way_out_) way_out_->on_event(rest);
       return;
     case Source::command:
       if (Command* command = find(static_cast<uint32_t>(token >> kCommandShift))) {
@@ -182,6 +187,8 @@ void Agent::on_stream_lost() {
   epoll_.remove(stream_);
   stream_.reset();
   for (auto& [id, command] : commands_) command->on_host_gone();
+  name_queries_.on_host_gone();
+  if (way_out_) way_out_->on_host_gone();
   if (bound_ || !timers_.is_set({TimerKind::sandbox_deadline})) stopping_ = true;
 }
 
@@ -191,17 +198,24 @@ Status Agent::take_stream_events() {
       PD_TRY(on_message(*message));
       continue;
     }
-    auto pass = [&](const auto& about) {
-      for (auto& [id, command] : commands_) {
-        if (command->owns(about.stream)) command->on_stream(about);
-      }
-    };
-    if (auto* data = std::get_if<wire::StreamData>(&*event)) pass(*data);
-    if (auto* end = std::get_if<wire::StreamEnd>(&*event)) pass(*end);
-    if (auto* reset = std::get_if<wire::StreamReset>(&*event)) pass(*reset);
-    // CreditGained: pump_commands() asks for it.
+    if (auto* data = std::get_if<wire::StreamData>(&*event)) pass_on(*data);
+    if (auto* end = std::get_if<wire::StreamEnd>(&*event)) pass_on(*end);
+    if (auto* reset = std::get_if<wire::StreamReset>(&*event)) pass_on(*reset);
+    if (auto* abort = std::get_if<wire::StreamAbort>(&*event)) pass_on(*abort);
+    if (auto* credit = std::get_if<wire::CreditGained>(&*event)) pass_on(*credit);
   }
   return {};
+}
+
+// Commands ask for their credit when they are pumped, and their streams are never aborted.
+template <typename About>
+void Agent::pass_on(const About& about) {
+  if (way_out_ && way_out_->owns(about.stream)) return way_out_->on_stream(about);
+  if constexpr (requires(Command & command) { command.on_stream(about); }) {
+    for (auto& [id, command] : commands_) {
+      if (command->owns(about.stream)) command->on_stream(about);
+    }
+  }
 }
 
 // ---- requests
@@ -245,6 +259,16 @@ Status Agent::on_message(const wire::ToAgent& message) {
     case wire::ToAgent::kStop:
       stopping_ = true;
       return {};
+    case wire::ToAgent::kNameAnswer:
+      if (refusals_.names() != nullptr) refusals_.names()->on_answer(message.name_answer());
+      return {};
+    case wire::ToAgent::kConnectAnswer:
+      if (way_out_) {
+        way_out_->on_answer(message.connect_answer());
+      } else {
+        channel_.close_stream(message.connect_answer().stream());
+      }
+      return {};
     case wire::ToAgent::BODY_NOT_SET:
       break;
   }
@@ -277,11 +301,29 @@ Status Agent::prepare(const wire::Setup& setup, wire::Evidence& evidence) {
     PD_TRY(sys::set_wall_clock(static_cast<int64_t>(setup.wall_clock_ns())));
   }
   wire::Evidence network;
-  if (setup.network_table()) refusals_.prepare_network(network);
+  if (setup.network_table()) refusals_.prepare_network(setup.egress(), network);
+  if (setup.has_egress() && network.network_table()) {
+    Status prepared = prepare_way_out(setup.egress());
+    network.set_egress(prepared.ok());
+    if (!prepared.ok()) network.set_network_error(prepared.error().describe());
+  }
   sys::Fd listener = PD_TRY_CTX("confining the agent", confine(setup));
   if (listener.is_open()) PD_TRY(refusals_.watch_syscalls(std::move(listener), setup));
   evidence = PD_TRY_CTX("gathering evidence", gather_evidence());
   evidence.MergeFrom(network);
+  return {};
+}
+
+Status Agent::prepare_way_out(const wire::Egress& egress) {
+  sys::allow_most_descriptors();  // commands get the limit that their Start names
+  askers_.open();
+  way_out_.emplace(WayOut::Loop{.epoll = epoll_,
+                                .channel = channel_,
+                                .log = refusals_.log(),
+                                .askers = askers_,
+                                .token = token_of(Source::way_out)});
+  PD_TRY_CTX("opening the way out", way_out_->open(egress.form()));
+  refusals_.names()->ask_through(name_queries_);
   return {};
 }
 
@@ -354,16 +396,16 @@ void Agent::reap() {
   }
 }
 
-bool Agent::pump_commands() {
-  bool more = false;
+bool Agent::pump() {
+  auto room = [&] { return kMaxBacklog - std::min(channel_.output().size(), kMaxBacklog); };
+  bool more = way_out_ && way_out_->pump(room());
   for (auto& [id, command] : commands_) {
-    const size_t backlog = channel_.output().size();
-    more |= command->pump(kMaxBacklog - std::min(backlog, kMaxBacklog));
+    more |= command->pump(room());
     if (command->is_orphaned() && !timers_.is_set({TimerKind::orphan_round})) {
       timers_.set_in_ms({TimerKind::orphan_round}, 0);
     }
   }
-  return more && channel_.output().size() < kMaxBacklog;
+  return more && room() > 0;
 }
 
 void Agent::end_commands() {

@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 
+#include "agent/asker.h"
 #include "agent/command.h"
+#include "agent/name_queries.h"
 #include "agent/refusals.h"
 #include "agent/timers.h"
+#include "agent/way_out.h"
 #include "base/result.h"
 #include "sys/epoll.h"
 #include "sys/fd.h"
@@ -43,17 +47,20 @@ class Agent {
   Status write_stream();
   void on_stream_lost();
   Status take_stream_events();
+  template <typename About>
+  void pass_on(const About& about);
 
   Status on_message(const wire::ToAgent& message);
   Status on_setup(const wire::ToAgent& message);
   Status prepare(const wire::Setup& setup, wire::Evidence& evidence);
+  Status prepare_way_out(const wire::Egress& egress);
   void on_start(const wire::ToAgent& message);
   void answer(uint64_t request, const Status& status);
   void answer_usage(uint64_t request);
   void set_deadline(uint64_t ms);
 
   void reap();
-  bool pump_commands();
+  bool pump();
   void end_commands();
   void kill_orphans();
   bool is_supervisor(pid_t pid) const;
@@ -75,6 +82,9 @@ class Agent {
 
   std::map<uint32_t, std::unique_ptr<Command>> commands_;
   Refusals refusals_;
+  AskerFinder askers_;
+  NameQueries name_queries_;
+  std::optional<WayOut> way_out_;  // where Setup gave one
 };
 
 }  // namespace paddock::agent

@@ -16,8 +16,12 @@ void require(bool holds) {
 }
 
 void check_dns(std::string_view query) {
-  const auto answer = paddock::agent::answer_query(query);
+  using paddock::agent::OtherNames;
+  const auto asked = paddock::agent::answer_query(query, OtherNames::of_the_host);
+  const auto answer = paddock::agent::answer_query(query, OtherNames::refused);
+  require(asked.has_value() == answer.has_value());
   if (!answer) return;
+  require(!asked->message.empty() || !asked->query.name.empty());
   require(answer->message.size() >= 12 && answer->message.size() <= query.size() + 28);
   require(answer->message.substr(0, 2) == query.substr(0, 2));
   require((static_cast<uint8_t>(answer->message[2]) & 0x80) != 0);

@@ -12,9 +12,11 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <string>
 #include <string_view>
 
 #include "sys/netlink.h"
+#include "wire/egress.h"
 
 namespace paddock::agent {
 namespace {
@@ -24,7 +26,14 @@ using sys::NetlinkBatch;
 constexpr int kLoopbackIndex = 1;  // in every network namespace
 constexpr char kTable[] = "paddock";
 constexpr char kChain[] = "output";
-constexpr uint32_t kLoggedBytes = 64;  // both headers, IPv6 too
+constexpr char kRedirectChain[] = "redirect";
+constexpr int kBeforeFilter = -100;                    // the priority of destination NAT
+constexpr uint32_t kLoggedBytes = 64;                  // both headers, IPv6 too
+constexpr uint32_t kNatRangeProtoSpecified = 1u << 1;  // of linux/netfilter/nf_nat.h
+
+constexpr std::string_view kFirstByte("\xff\0\0\0", 4);
+constexpr std::string_view kLoopback4("\x7f\0\0\0", 4);
+constexpr std::string_view kLoopback6("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
 
 uint16_t nft(int message) {
   return static_cast<uint16_t>((NFNL_SUBSYS_NFTABLES << 8) | message);
@@ -40,12 +49,13 @@ nfgenmsg family(uint8_t number, uint16_t resource = 0) {
 // One rule of the chain: expressions are added between construction and end().
 class Rule {
  public:
-  explicit Rule(NetlinkBatch& batch, uint16_t more_flags = 0) : batch_(batch) {
+  explicit Rule(NetlinkBatch& batch, const char* chain = kChain, uint16_t more_flags = 0)
+      : batch_(batch) {
     batch_.begin(nft(NFT_MSG_NEWRULE),
                  static_cast<uint16_t>(NLM_F_CREATE | NLM_F_APPEND | more_flags),
                  family(NFPROTO_INET));
     batch_.attribute_text(NFTA_RULE_TABLE, kTable);
-    batch_.attribute_text(NFTA_RULE_CHAIN, kChain);
+    batch_.attribute_text(NFTA_RULE_CHAIN, chain);
     expressions_ = batch_.nest(NFTA_RULE_EXPRESSIONS);
   }
 
@@ -105,6 +115,20 @@ class Rule {
     return *this;
   }
 
+  Rule& redirect_to(uint16_t port) {
+    const uint16_t value = htons(port);
+    auto immediate = expression("immediate");
+    batch_.attribute_be32(NFTA_IMMEDIATE_DREG, NFT_REG_1);
+    // SAFETY: the number's bytes.
+    data(NFTA_IMMEDIATE_DATA, {reinterpret_cast<const char*>(&value), sizeof value});
+    end(immediate);
+    auto redirect = expression("redir");
+    batch_.attribute_be32(NFTA_REDIR_REG_PROTO_MIN, NFT_REG_1);
+    batch_.attribute_be32(NFTA_REDIR_FLAGS, kNatRangeProtoSpecified);
+    end(redirect);
+    return *this;
+  }
+
   Rule& accept() {
     auto immediate = expression("immediate");
     batch_.attribute_be32(NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
@@ -149,26 +173,91 @@ class Rule {
   size_t expressions_ = 0;
 };
 
-void put_table_and_chain(NetlinkBatch& batch) {
+struct Chain {
+  const char* name;
+  const char* type;
+  int priority;
+  uint32_t policy;
+};
+
+void put_table(NetlinkBatch& batch) {
   batch.begin(nft(NFT_MSG_NEWTABLE), NLM_F_CREATE, family(NFPROTO_INET));
   batch.attribute_text(NFTA_TABLE_NAME, kTable);
   batch.end();
+}
+
+void put_chain(NetlinkBatch& batch, const Chain& chain) {
   batch.begin(nft(NFT_MSG_NEWCHAIN), NLM_F_CREATE, family(NFPROTO_INET));
   batch.attribute_text(NFTA_CHAIN_TABLE, kTable);
-  batch.attribute_text(NFTA_CHAIN_NAME, kChain);
+  batch.attribute_text(NFTA_CHAIN_NAME, chain.name);
   const size_t hook = batch.nest(NFTA_CHAIN_HOOK);
   batch.attribute_be32(NFTA_HOOK_HOOKNUM, NF_INET_LOCAL_OUT);
-  batch.attribute_be32(NFTA_HOOK_PRIORITY, 0);
+  batch.attribute_be32(NFTA_HOOK_PRIORITY, static_cast<uint32_t>(chain.priority));
   batch.end_nest(hook);
-  batch.attribute_text(NFTA_CHAIN_TYPE, "filter");
-  batch.attribute_be32(NFTA_CHAIN_POLICY, NF_DROP);
+  batch.attribute_text(NFTA_CHAIN_TYPE, chain.type);
+  batch.attribute_be32(NFTA_CHAIN_POLICY, chain.policy);
   batch.end();
 }
 
-void put_rules(NetlinkBatch& batch) {
-  constexpr std::string_view kFirstByte("\xff\0\0\0", 4);
-  constexpr std::string_view kLoopback4("\x7f\0\0\0", 4);
-  constexpr std::string_view kLoopback6("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
+std::string masked(std::string bytes, std::string_view mask) {
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(bytes[i] & mask[i]);
+  return bytes;
+}
+
+std::string prefix_mask(uint32_t prefix, size_t bytes) {
+  std::string mask(bytes, '\0');
+  for (uint32_t bit = 0; bit < prefix; ++bit) {
+    mask[bit / 8] = static_cast<char>(static_cast<uint8_t>(mask[bit / 8]) | (0x80u >> bit % 8));
+  }
+  return mask;
+}
+
+// Only from a loopback address, which is what a socket has that did not choose another: the
+// listener's answers to others would not pass the table. And never what goes to loopback.
+void put_redirect(NetlinkBatch& batch, const wire::AddressBlock& block) {
+  const bool v6 = block.address().size() == 16;
+  Rule rule(batch, kRedirectChain);
+  rule.meta_is(NFT_META_NFPROTO, v6 ? NFPROTO_IPV6 : NFPROTO_IPV4)
+      .meta_is(NFT_META_L4PROTO, IPPROTO_TCP);
+  if (v6) {
+    rule.load_payload(NFT_PAYLOAD_NETWORK_HEADER, 8, 16)
+        .compare(NFT_CMP_EQ, kLoopback6)
+        .load_payload(NFT_PAYLOAD_NETWORK_HEADER, 24, 16)
+        .compare(NFT_CMP_NEQ, kLoopback6);
+  } else {
+    rule.load_payload(NFT_PAYLOAD_NETWORK_HEADER, 12, 4)
+        .mask(kFirstByte)
+        .compare(NFT_CMP_EQ, kLoopback4)
+        .load_payload(NFT_PAYLOAD_NETWORK_HEADER, 16, 4)
+        .mask(kFirstByte)
+        .compare(NFT_CMP_NEQ, kLoopback4);
+  }
+  if (block.prefix() > 0) {
+    const std::string mask = prefix_mask(block.prefix(), block.address().size());
+    rule.load_payload(NFT_PAYLOAD_NETWORK_HEADER, v6 ? 24 : 16, v6 ? 16 : 4)
+        .mask(mask)
+        .compare(NFT_CMP_EQ, masked(block.address(), mask));
+  }
+  rule.redirect_to(kWayOutPort).end();
+}
+
+Status put_redirects(NetlinkBatch& batch, const wire::Egress& egress) {
+  if (egress.redirected_size() == 0) return {};
+  if (egress.redirected_size() > static_cast<int>(wire::kMaxRedirected)) {
+    return Error(Code::invalid_argument, "too many blocks of addresses to redirect");
+  }
+  put_chain(batch, {kRedirectChain, "nat", kBeforeFilter, NF_ACCEPT});
+  for (const wire::AddressBlock& block : egress.redirected()) {
+    const size_t size = block.address().size();
+    if ((size != 4 && size != 16) || block.prefix() > size * 8) {
+      return Error(Code::invalid_argument, "a block of addresses that is none");
+    }
+    put_redirect(batch, block);
+  }
+  return {};
+}
+
+void put_refusals(NetlinkBatch& batch) {
   constexpr std::string_view kRstFlag("\x04", 1);
   constexpr std::string_view kNone("\0", 1);
   Rule(batch)
@@ -194,15 +283,17 @@ void put_rules(NetlinkBatch& batch) {
       .accept()
       .end();
   Rule(batch).log_to(kRefusalGroup).end();
-  Rule(batch, NLM_F_ACK).meta_is(NFT_META_L4PROTO, IPPROTO_TCP).reset().end();
+  Rule(batch, kChain, NLM_F_ACK).meta_is(NFT_META_L4PROTO, IPPROTO_TCP).reset().end();
 }
 
-Status load_table(const sys::SocketFd& socket) {
+Status load_table(const sys::SocketFd& socket, const wire::Egress& egress) {
   NetlinkBatch batch;
   batch.begin(NFNL_MSG_BATCH_BEGIN, 0, family(AF_UNSPEC, NFNL_SUBSYS_NFTABLES));
   batch.end();
-  put_table_and_chain(batch);
-  put_rules(batch);
+  put_table(batch);
+  PD_TRY(put_redirects(batch, egress));
+  put_chain(batch, {kChain, "filter", 0, NF_DROP});
+  put_refusals(batch);
   batch.begin(NFNL_MSG_BATCH_END, 0, family(AF_UNSPEC, NFNL_SUBSYS_NFTABLES));
   batch.end();
   return sys::transact(socket, batch);
@@ -256,10 +347,10 @@ Status bring_loopback_up() {
   return sys::transact(socket, batch).with_context("bringing loopback up");
 }
 
-Result<sys::SocketFd> install_network_table() {
+Result<sys::SocketFd> install_network_table(const wire::Egress& egress) {
   sys::SocketFd socket = PD_TRY(sys::open_netlink(NETLINK_NETFILTER));
   PD_TRY_CTX("binding nflog", bind_log(socket));
-  PD_TRY_CTX("installing the nftables table", load_table(socket));
+  PD_TRY_CTX("installing the nftables table", load_table(socket, egress));
   return socket;
 }
 

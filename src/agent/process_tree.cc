@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdio>
 #include <limits>
+#include <string>
 
 #include "sys/fd.h"
 
@@ -40,6 +41,31 @@ ProcessInfo read_process(const char* name) {
   std::array<char, 1024> buffer;
   const ssize_t n = file.is_open() ? ::read(file.get(), buffer.data(), buffer.size()) : 0;
   return n > 0 ? parse_process({buffer.data(), static_cast<size_t>(n)}) : ProcessInfo{};
+}
+
+// Descriptors that one search looks at: what a connection costs is bounded, whatever is open
+// inside.
+constexpr int kMaxLooked = 20'000;
+
+bool holds(pid_t pid, std::string_view link, int& left) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/fd";
+  DIR* directory = ::opendir(path.c_str());
+  if (directory == nullptr) return false;
+  std::vector<uint64_t> descriptors;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (entry->d_name[0] != '.') descriptors.push_back(number(entry->d_name));
+  }
+  // The highest one is the newest, mostly, and what asks is new.
+  bool found = false;
+  while (!found && !descriptors.empty() && left-- > 0) {
+    std::array<char, 64> target;
+    const std::string name = std::to_string(descriptors.back());
+    descriptors.pop_back();
+    const ssize_t n = ::readlinkat(::dirfd(directory), name.c_str(), target.data(), target.size());
+    found = n > 0 && std::string_view(target.data(), static_cast<size_t>(n)) == link;
+  }
+  ::closedir(directory);
+  return found;
 }
 
 }  // namespace
@@ -76,6 +102,31 @@ std::vector<ProcessInfo> list_processes() {
   }
   ::closedir(directory);
   return processes;
+}
+
+pid_t find_socket_holder(uint64_t inode, pid_t guess) {
+  const std::string link = "socket:[" + std::to_string(inode) + "]";
+  int left = kMaxLooked;
+  if (guess > 0 && holds(guess, link, left)) return guess;
+  DIR* directory = ::opendir("/proc");
+  if (directory == nullptr) return 0;
+  pid_t found = 0;
+  for (const dirent* entry = ::readdir(directory); entry != nullptr && found == 0 && left > 0;
+       entry = ::readdir(directory)) {
+    const pid_t pid = pid_number(entry->d_name);
+    if (pid > 1 && pid != guess && holds(pid, link, left)) found = pid;
+  }
+  ::closedir(directory);
+  return found;
+}
+
+std::string name_of_process(pid_t pid) {
+  const sys::Fd file(
+      ::open(("/proc/" + std::to_string(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 64> name;
+  const ssize_t n = file.is_open() ? ::read(file.get(), name.data(), name.size()) : 0;
+  if (n <= 1) return {};
+  return {name.data(), static_cast<size_t>(n) - 1};  // without the newline
 }
 
 std::vector<pid_t> descendants_of(pid_t root, std::span<const ProcessInfo> processes) {

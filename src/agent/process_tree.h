@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,13 @@ ProcessInfo parse_process(std::string_view stat);
 
 // A snapshot that is not atomic: what is born or dies meanwhile may be missing.
 std::vector<ProcessInfo> list_processes();
+
+// The one that holds the socket of that inode, as far as the agent may look into it and the search
+// ends early enough; 0: not found. `guess` is looked at first.
+pid_t find_socket_holder(uint64_t inode, pid_t guess);
+
+// The name that a process gives itself (any bytes); empty when it is gone.
+std::string name_of_process(pid_t pid);
 
 // Those below `root`, itself not included; zombies are left out.
 std::vector<pid_t> descendants_of(pid_t root, std::span<const ProcessInfo> processes);

@@ -17,16 +17,16 @@ constexpr int kAllMessages = 1 << 14;
 
 }  // namespace
 
-void Refusals::prepare_network(wire::Evidence& evidence) {
-  Status built = build_network(evidence);
+void Refusals::prepare_network(const wire::Egress& egress, wire::Evidence& evidence) {
+  Status built = build_network(egress, evidence);
   if (!built.ok()) evidence.set_network_error(built.error().describe());
 }
 
-Status Refusals::build_network(wire::Evidence& evidence) {
+Status Refusals::build_network(const wire::Egress& egress, wire::Evidence& evidence) {
   PD_TRY(bring_loopback_up());
   names_ = PD_TRY(NameServer::open());
   PD_TRY(names_->watch(epoll_, token_ + kNames));
-  packets_ = PD_TRY(install_network_table());
+  packets_ = PD_TRY(install_network_table(egress));
   PD_TRY(epoll_.add(packets_, EPOLLIN, token_ + kPackets));
   evidence.set_network_table(true);
   return route_everything_to_loopback();

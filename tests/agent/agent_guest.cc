@@ -93,8 +93,94 @@ int connect_to(int type, const char* host, const char* port) {
   return failed ? 1 : 0;
 }
 
-// A query for type A by hand: the C library has its own ideas about files in /etc.
-int look_up(const char* name, int type) {
+int open_connection(const char* host, const char* port, const char* from = nullptr) {
+  sockaddr_storage address{};
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&address);
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address);
+  const auto number = htons(static_cast<uint16_t>(std::atoi(port)));
+  socklen_t size = sizeof *v4;
+  if (::inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+    v4->sin_family = AF_INET;
+    v4->sin_port = number;
+  } else {
+    ::inet_pton(AF_INET6, host, &v6->sin6_addr);
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = number;
+    size = sizeof *v6;
+  }
+  const int fd = ::socket(address.ss_family, SOCK_STREAM, 0);
+  if (from != nullptr) {
+    sockaddr_in local{};
+    local.sin_family = AF_INET;
+    ::inet_pton(AF_INET, from, &local.sin_addr);
+    if (::bind(fd, reinterpret_cast<const sockaddr*>(&local), sizeof local) != 0) return -1;
+  }
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0) return fd;
+  std::printf("%s\n", std::strerror(errno));
+  return -1;
+}
+
+// Prints what comes, to the end.
+int listen_to(int fd) {
+  char block[4096];
+  ssize_t n;
+  while ((n = ::recv(fd, block, sizeof block, 0)) > 0) write_all(block, static_cast<size_t>(n));
+  std::printf("%s\n", n < 0 ? std::strerror(errno) : "");
+  return n < 0 ? 1 : 0;
+}
+
+// Says `text`, closes its writing side and prints the answer.
+int talk(const char* host, const char* port, const char* text, const char* from = nullptr) {
+  const int fd = open_connection(host, port, from);
+  if (fd < 0) return 1;
+  ::signal(SIGPIPE, SIG_IGN);
+  (void)!::write(fd, text, std::strlen(text));
+  ::shutdown(fd, SHUT_WR);
+  return listen_to(fd);
+}
+
+int break_off(const char* host, const char* port) {
+  const int fd = open_connection(host, port);
+  if (fd < 0) return 1;
+  (void)!::write(fd, "x", 1);
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  sleep_ms(100);
+  ::close(fd);
+  return 0;
+}
+
+// Writes the pattern and reads it back at the same time; prints how much came.
+int pour(const char* host, const char* port, size_t count) {
+  const int fd = open_connection(host, port);
+  if (fd < 0) return 1;
+  const pid_t writer = ::fork();
+  if (writer == 0) {
+    ::dup2(fd, STDOUT_FILENO);
+    const int failed = fill(count);
+    ::shutdown(fd, SHUT_WR);
+    ::_exit(failed);
+  }
+  ::dup2(fd, STDIN_FILENO);
+  return check();
+}
+
+// Holds that many connections at once and counts those that are reset.
+int crowd(const char* host, const char* port, int count) {
+  std::vector<int> all;
+  for (int i = 0; i < count; ++i) all.push_back(open_connection(host, port));
+  std::printf("connected\n");
+  int reset = 0;
+  for (int fd : all) {
+    char byte;
+    if (::recv(fd, &byte, 1, 0) < 0) ++reset;
+  }
+  std::printf("%d reset\n", reset);
+  return 0;
+}
+
+// A query by hand: the C library has its own ideas about files in /etc.
+int look_up(const char* name, int type, char record = 1, bool show = false) {
   std::string query("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00", 12);
   for (const char* label = name; *label != '\0';) {
     const size_t length = std::strcspn(label, ".");
@@ -102,7 +188,7 @@ int look_up(const char* name, int type) {
     query.append(label, length);
     label += length + (label[length] == '.' ? 1 : 0);
   }
-  query += std::string("\0\0\1\0\1", 5);
+  query += std::string("\0\0", 2) + record + std::string("\0\1", 2);
   if (type == SOCK_STREAM) {
     query.insert(0, std::string{static_cast<char>(query.size() >> 8),
                                 static_cast<char>(query.size() & 0xff)});
@@ -119,7 +205,14 @@ int look_up(const char* name, int type) {
   ::close(fd);
   const int at = type == SOCK_STREAM ? 5 : 3;
   if (n <= at) return 5;
-  std::printf("rcode %d\n", answer[at] & 0xf);
+  std::printf("rcode %d", answer[at] & 0xf);
+  const int bytes = record == 1 ? 4 : 16;
+  if (show && answer[7] > 0 && n > bytes) {
+    char text[INET6_ADDRSTRLEN] = "";
+    ::inet_ntop(record == 1 ? AF_INET : AF_INET6, answer + n - bytes, text, sizeof text);
+    std::printf(" %s", text);
+  }
+  std::printf("\n");
   return 0;
 }
 
@@ -219,6 +312,15 @@ int main(int argc, char** argv) {
   if (is("udp", 2)) return connect_to(SOCK_DGRAM, argv[2], argv[3]);
   if (is("lookup", 1)) return look_up(argv[2], SOCK_DGRAM);
   if (is("lookup-tcp", 1)) return look_up(argv[2], SOCK_STREAM);
+  if (is("resolve", 2)) {
+    return look_up(argv[2], SOCK_DGRAM, static_cast<char>(std::atoi(argv[3])), true);
+  }
+  if (is("talk", 3)) return talk(argv[2], argv[3], argv[4]);
+  if (is("talk-from", 3)) return talk(argv[3], argv[4], "x", argv[2]);
+  if (is("proxy", 1)) return talk("127.0.0.53", "54", argv[2]);
+  if (is("break", 2)) return break_off(argv[2], argv[3]);
+  if (is("pour", 3)) return pour(argv[2], argv[3], std::strtoull(argv[4], nullptr, 10));
+  if (is("crowd", 3)) return crowd(argv[2], argv[3], std::atoi(argv[4]));
   if (is("orphans", 1)) return orphans(std::atoi(argv[2]));
   if (is("escape", 1)) return escape(argv[2]);
   if (is("chatter", 1)) return chatter(argv[2]);

@@ -32,8 +32,9 @@ constexpr int kConnectMs = 30'000;
 
 // What the agent needs of the kernel, beside what is built in. virtio_mmio comes last of the first
 // four: it finds the devices that the others drive.
-const std::vector<std::string> kModules{"virtio_console", "virtio_mmio",     "nf_tables",
-                                        "nft_log",        "nft_reject_inet", "nfnetlink_log"};
+const std::vector<std::string> kModules{
+    "virtio_console", "virtio_mmio", "nf_tables", "nft_log",  "nft_reject_inet", "nfnetlink_log",
+    "nft_chain_nat",  "nft_redir",   "inet_diag", "tcp_diag", "udp_diag"};
 
 Result<std::string> read_program(const std::string& path) {
   auto bytes = sys::read_file(path);

@@ -2,6 +2,7 @@
 #include "guest_agent.h"
 
 #include "agent/testing/conformance.h"
+#include "agent/testing/conformance_egress.h"
 
 namespace paddock::agent::testing {
 namespace {
@@ -11,6 +12,8 @@ const auto kTransports = ::testing::Values(Transport{
 
 INSTANTIATE_TEST_SUITE_P(Guest, AgentLifetime, kTransports, name_of_transport);
 INSTANTIATE_TEST_SUITE_P(Guest, AgentConformance, kTransports, name_of_transport);
+INSTANTIATE_TEST_SUITE_P(Guest, EgressConformance, kTransports, name_of_transport);
+INSTANTIATE_TEST_SUITE_P(Guest, ProxyConformance, kTransports, name_of_transport);
 
 class GuestClock : public AgentLifetime {};
 INSTANTIATE_TEST_SUITE_P(Guest, GuestClock, kTransports, name_of_transport);

@@ -2,6 +2,7 @@
 #include "namespace_agent.h"
 
 #include "agent/testing/conformance.h"
+#include "agent/testing/conformance_egress.h"
 
 namespace paddock::agent::testing {
 namespace {
@@ -18,6 +19,8 @@ const auto kTransports = ::testing::Values(in_namespaces("SingleId", Mapping::si
 
 INSTANTIATE_TEST_SUITE_P(Namespaces, AgentLifetime, kTransports, name_of_transport);
 INSTANTIATE_TEST_SUITE_P(Namespaces, AgentConformance, kTransports, name_of_transport);
+INSTANTIATE_TEST_SUITE_P(Namespaces, EgressConformance, kTransports, name_of_transport);
+INSTANTIATE_TEST_SUITE_P(Namespaces, ProxyConformance, kTransports, name_of_transport);
 
 }  // namespace
 }  // namespace paddock::agent::testing

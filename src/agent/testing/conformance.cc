@@ -72,7 +72,7 @@ struct AgentConformance::Shared {
 std::map<std::string, std::unique_ptr<AgentConformance::Shared>> AgentConformance::all_shared_;
 
 void AgentConformance::SetUp() {
-  std::unique_ptr<Shared>& slot = all_shared_[GetParam().name];
+  std::unique_ptr<Shared>& slot = all_shared_[GetParam().name + kind()];
   shared_ = slot.get();
   if (shared_ != nullptr && !shared_->client->is_closed()) return;
   slot.reset();
@@ -84,12 +84,16 @@ void AgentConformance::SetUp() {
   slot = std::make_unique<Shared>();
   slot->agent = std::move(*started);
   slot->client = std::make_unique<AgentClient>(slot->agent->stream());
-  wire::Setup setup = GetParam().setup();
-  add_test_filter(setup);
-  auto evidence = slot->client->setup(setup);
+  auto evidence = slot->client->setup(shared_setup());
   ASSERT_TRUE(evidence.ok()) << failed(evidence.error());
   slot->evidence = *evidence;
   shared_ = slot.get();
+}
+
+wire::Setup AgentConformance::shared_setup() const {
+  wire::Setup setup = GetParam().setup();
+  add_test_filter(setup);
+  return setup;
 }
 
 void AgentConformance::TearDownTestSuite() {

@@ -44,6 +44,10 @@ class AgentConformance : public ::testing::TestWithParam<Transport> {
   int64_t at_once() const;
   int scaled(int count) const { return count / GetParam().slowness; }
 
+  // What the shared agent is set up with; one for each kind.
+  virtual wire::Setup shared_setup() const;
+  virtual std::string kind() const { return {}; }
+
  private:
   struct Shared;
   static std::map<std::string, std::unique_ptr<Shared>> all_shared_;

@@ -1,0 +1,81 @@
+// The way out of a sandbox, where Setup gave it one: connections of its programs, carried to the
+// host.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "agent/asker.h"
+#include "agent/connection.h"
+#include "agent/denial_log.h"
+#include "base/result.h"
+#include "sys/epoll.h"
+#include "sys/fd.h"
+#include "wire/channel.h"
+
+namespace paddock::agent {
+
+// Owns the listeners that redirected connections and clients of the proxy come to, and those
+// connections, of which there are at most wire::kMaxConnections: one more is reset at once. Lives
+// in the agent's loop. Its events carry `token` plus a number.
+class WayOut {
+ public:
+  // What it works with; outlives it.
+  struct Loop {
+    sys::Epoll& epoll;
+    wire::AgentChannel& channel;
+    DenialLog& log;
+    AskerFinder& askers;
+    uint64_t token;
+  };
+  explicit WayOut(const Loop& loop);
+
+  // Opens the listeners. While the agent still has CAP_NET_BIND_SERVICE.
+  Status open(wire::Egress::Form form);
+
+  void on_event(uint32_t which);
+  void on_answer(const wire::ConnectAnswer& answer);
+  bool owns(wire::StreamId stream) const { return streams_.contains(stream); }
+  void on_stream(const wire::StreamData& data);
+  void on_stream(const wire::StreamEnd& end);
+  void on_stream(const wire::StreamReset& reset);
+  void on_stream(const wire::StreamAbort& abort);
+  void on_stream(const wire::CreditGained& credit);
+  // Nobody answers or carries any more: all are reset, as is what comes later.
+  void on_host_gone();
+
+  // Moves bytes, `room` at most into the channel. Returns whether more could be moved at once.
+  bool pump(size_t room);
+
+ private:
+  static constexpr size_t kListeners = 2;
+  using Id = uint32_t;  // of a connection: its query's number, too
+
+  void accept_some(size_t listener);
+  void take_in(sys::SocketFd socket);
+  bool is_full() const;
+  void keep(Id id, Connection connection);
+  void greet(Id id, Connection& connection);
+  void ask(Id id, wire::ConnectQuery query);
+  bool pump_one(Id id, size_t room);
+  Id next_id();
+  AgentStream* wake(wire::StreamId stream);
+  void end(Id id);
+
+  Loop loop_;
+  size_t most_;    // connections
+  sys::Fd spare_;  // a descriptor to take a connection with when there is none left
+  bool proxy_ = false;
+  bool host_gone_ = false;
+  std::array<sys::SocketFd, kListeners> listeners_;
+  std::map<Id, Connection> connections_;
+  std::map<wire::StreamId, Id> streams_;
+  std::set<Id> ready_;  // something happened to them
+  Id last_id_ = 0;
+  Id last_pumped_ = 0;
+};
+
+}  // namespace paddock::agent
