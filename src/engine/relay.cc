@@ -18,7 +18,13 @@ namespace {
 constexpr int64_t kSecondUs = 1'000'000;
 // The agent's own timer acts first; ours is for an agent that does not, or output nobody reads.
 constexpr int64_t kBackstopUs = 2 * kSecondUs;
+// For what a program has sent and not waited for: it may be on its way through both kernels.
+constexpr int64_t kLastWordsUs = 2 * kSecondUs;
 constexpr uint32_t kCommand = 1;
+// Bytes on their way to the agent beyond which nothing more of it is heard: what it asks for is
+// answered, and an agent that asks and does not listen must not fill our memory.
+constexpr size_t kMaxBacklog = 2u << 20;
+constexpr int kPatienceMs = 1000;
 
 }  // namespace
 
@@ -46,7 +52,13 @@ Result<RelayResult> Relay::run(wire::Start command) {
 
 bool Relay::finished() const {
   if (!result_.killed_because.empty()) return true;  // what nobody took by now is not waited for
-  return (gone_ || result_.ended) && !out_.wants_to_write() && !err_.wants_to_write();
+  return (gone_ || result_.ended) && !out_.wants_to_write() && !err_.wants_to_write() &&
+         !is_sending();
+}
+
+bool Relay::is_sending() const {
+  return !gone_ && options_.egress != nullptr && options_.egress->is_sending() &&
+         sys::monotonic_us() < last_words_us_;
 }
 
 Status Relay::start(wire::Start& command) {
@@ -80,14 +92,18 @@ Status Relay::wait_once() {
   bool input_wanted = input_open_ && started_ && !gone_ && !result_.ended &&
                       link_.channel().sendable(kStdinStream) > 0;
   auto events = [](bool wanted, short event) { return static_cast<short>(wanted ? event : 0); };
-  std::array<pollfd, 5> fds{
-      pollfd{gone_ ? -1 : sandbox_.stream().get(),
-             static_cast<short>(POLLIN | events(link_.wants_to_write(), POLLOUT)), 0},
-      pollfd{signals_->fd(), POLLIN, 0},
-      pollfd{input_wanted ? options_.stdio.input : -1, POLLIN, 0},
-      pollfd{out_.wants_to_write() ? out_.fd() : -1, POLLOUT, 0},
-      pollfd{err_.wants_to_write() ? err_.fd() : -1, POLLOUT, 0}};
-  if (::poll(fds.data(), fds.size(), 1000) < 0 && errno != EINTR) {
+  const bool listening = link_.channel().output().size() < kMaxBacklog;
+  EgressBridge* egress = gone_ ? nullptr : options_.egress;
+  std::array<pollfd, 6> fds{pollfd{gone_ ? -1 : sandbox_.stream().get(),
+                                   static_cast<short>(events(listening, POLLIN) |
+                                                      events(link_.wants_to_write(), POLLOUT)),
+                                   0},
+                            pollfd{signals_->fd(), POLLIN, 0},
+                            pollfd{input_wanted ? options_.stdio.input : -1, POLLIN, 0},
+                            pollfd{out_.wants_to_write() ? out_.fd() : -1, POLLOUT, 0},
+                            pollfd{err_.wants_to_write() ? err_.fd() : -1, POLLOUT, 0},
+                            pollfd{egress != nullptr ? egress->fd() : -1, POLLIN, 0}};
+  if (::poll(fds.data(), fds.size(), egress_has_more_ ? 0 : kPatienceMs) < 0 && errno != EINTR) {
     return Error::from_errno(errno, "waiting for the command");
   }
   if ((fds[1].revents & POLLIN) != 0) take_signals();
@@ -101,6 +117,8 @@ Status Relay::wait_once() {
       if (filled.error().code() == Code::data_corrupt) failure_ = std::move(filled);
     }
   }
+  if (fds[5].revents != 0) egress->on_ready();
+  egress_has_more_ = !gone_ && egress != nullptr && egress->pump();
   drain(out_, kStdoutStream);
   drain(err_, kStderrStream);
   check_clocks();
@@ -109,6 +127,7 @@ Status Relay::wait_once() {
 
 Status Relay::take_events() {
   while (auto event = link_.channel().next_event()) {
+    if (take_egress(*event)) continue;
     if (auto* message = std::get_if<wire::ToHost>(&*event)) {
       take(std::move(*message));
     } else if (auto* data = std::get_if<wire::StreamData>(&*event)) {
@@ -120,11 +139,38 @@ Status Relay::take_events() {
   return {};
 }
 
+// Questions for the gate, and whatever is about a connection.
+bool Relay::take_egress(wire::HostChannel::Event& event) {
+  if (auto* message = std::get_if<wire::ToHost>(&event)) {
+    if (!message->has_name_query() && !message->has_connect_query()) return false;
+    if (options_.egress == nullptr) {
+      failure_ = Error(Code::data_corrupt, "the agent asks for a way out that it was not given");
+      gone_ = true;
+    } else if (message->has_name_query()) {
+      options_.egress->take(message->name_query());
+    } else {
+      options_.egress->take(message->connect_query());
+    }
+    return true;
+  }
+  return std::visit(
+      [&](auto& about) {
+        if constexpr (requires { about.stream; }) {
+          if (options_.egress == nullptr || !options_.egress->owns(about.stream)) return false;
+          options_.egress->take(std::move(about));
+          return true;
+        }
+        return false;
+      },
+      event);
+}
+
 void Relay::take(wire::ToHost message) {
   if (message.has_started()) {
     started_ = true;
   } else if (message.has_ended() && message.ended().command() == kCommand && !result_.ended) {
     result_.ended = std::move(*message.mutable_ended());
+    last_words_us_ = sys::monotonic_us() + kLastWordsUs;
   } else if (message.has_denied()) {
     denials_.add(message.denied());
   } else if (message.has_failure() && !result_.ended) {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "engine/agent_link.h"
 #include "engine/denials.h"
+#include "engine/egress_bridge.h"
 #include "engine/engine.h"
 #include "engine/sink.h"
 #include "isolation/backend.h"
@@ -37,6 +38,7 @@ struct RelayResult {
 
 struct RelayOptions {
   Stdio stdio;
+  EgressBridge* egress = nullptr;  // nullptr: nothing leaves
   uint64_t timeout_ms = 0;
   // Called about once a second; a reason ends the sandbox (disk limit).
   std::function<std::optional<std::string>()> watch;
@@ -52,11 +54,13 @@ class Relay {
 
  private:
   bool finished() const;
+  bool is_sending() const;
   Status start(wire::Start& start);
   Status wait_once();
   Status take_events();
   void take(wire::ToHost message);
   void take(wire::StreamData data);
+  bool take_egress(wire::HostChannel::Event& event);
   void drain(Sink& sink, wire::StreamId stream);
   void read_input();
   void take_signals();
@@ -72,11 +76,13 @@ class Relay {
   std::optional<sys::SignalFd> signals_;
   RelayResult result_;
   Status failure_;
+  bool egress_has_more_ = false;
   bool started_ = false;  // until then the agent has not opened the command's streams
   bool input_open_ = true;
   bool gone_ = false;
   int signals_seen_ = 0;
-  int64_t deadline_us_ = 0;  // of our backstop, 0: none
+  int64_t deadline_us_ = 0;    // of our backstop, 0: none
+  int64_t last_words_us_ = 0;  // until then what an ended command has sent is still carried
   int64_t next_watch_us_ = 0;
 };
 

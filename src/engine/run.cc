@@ -7,6 +7,8 @@
 #include "base/strings.h"
 #include "engine/agent_link.h"
 #include "engine/denials.h"
+#include "engine/egress_bridge.h"
+#include "engine/egress_setup.h"
 #include "engine/engine.h"
 #include "engine/outcome_of.h"
 #include "engine/relay.h"
@@ -42,11 +44,19 @@ Status check_hello(const wire::ToHost& message) {
       .set_remedy("install both from one build");
 }
 
+enum class WayOut { none, given };
+
 // Introductions, confinement, and the agent's own report of what holds. Nothing of the caller's has
 // run when this returns.
-Status set_up_agent(const Sandbox& sandbox, AgentLink& link, uint64_t timeout_ms) {
+Status set_up_agent(const Sandbox& sandbox, AgentLink& link, const RunPlan& plan, WayOut way_out) {
+  const uint64_t timeout_ms = plan.sandbox.limits.timeout_seconds * 1000;
   wire::ToAgent message;
   *message.mutable_setup() = sandbox.setup();
+  message.mutable_setup()->clear_egress();
+  if (way_out == WayOut::given) {
+    *message.mutable_setup()->mutable_egress() =
+        egress_setup(sandbox.setup().egress().form(), plan.egress.literals);
+  }
   message.mutable_setup()->set_build_id(std::string(wire::build_id()));
   message.mutable_setup()->set_denial_limit(kMaxDenials);
   message.mutable_setup()->set_bound(true);
@@ -56,6 +66,9 @@ Status set_up_agent(const Sandbox& sandbox, AgentLink& link, uint64_t timeout_ms
   wire::ToHost answer = PD_TRY(link.call(std::move(message), kHandshakeMs));
   if (!answer.has_evidence()) return Error(Code::data_corrupt, "the agent reported no evidence");
   auto mismatches = sandbox.check(answer.evidence());
+  if ((way_out == WayOut::given) != answer.evidence().egress()) {
+    mismatches.push_back("the way out is not in place: " + answer.evidence().network_error());
+  }
   if (mismatches.empty()) return {};
   for (std::string& mismatch : mismatches) mismatch = printable(mismatch);
   return Error(Code::failed_precondition,
@@ -84,15 +97,28 @@ std::function<std::optional<std::string>()> disk_watch(view::OpenView* view, uin
   };
 }
 
-Result<RelayResult> run_command(const RunRequest& request, RunPlan& plan, Sandbox& sandbox,
-                                AgentLink& link, Denials& denials) {
+struct Running {
+  Sandbox& sandbox;
+  AgentLink& link;
+  NetworkSession* network;  // nullptr: nothing leaves
+};
+
+Result<RelayResult> run_command(const RunRequest& request, RunPlan& plan, const Running& running,
+                                Denials& denials) {
   const model::Limits& limits = request.policy.settings.limits;
   RelayOptions options;
   options.stdio = request.stdio;
   options.timeout_ms = limits.timeout_seconds * 1000;
   options.watch = disk_watch(plan.view.get(), limits.disk_bytes);
-  Relay relay(sandbox, link, denials, std::move(options));
-  return relay.run(start_message(request, plan, sandbox));
+  std::unique_ptr<EgressBridge> bridge;
+  if (running.network != nullptr) {
+    bridge = PD_TRY(EgressBridge::make(running.network->gate(), plan.sandbox.id, running.link));
+    options.egress = bridge.get();
+    set_variables(plan.environment, proxy_variables(running.sandbox.setup().egress().form()),
+                  Present::kept);
+  }
+  Relay relay(running.sandbox, running.link, denials, std::move(options));
+  return relay.run(start_message(request, plan, running.sandbox));
 }
 
 // The limit that we, and not the kernel, ended the command for.
@@ -168,7 +194,7 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
   std::unique_ptr<Sandbox> sandbox = PD_TRY(backend.start(plan.sandbox));
   PD_TRY(record.started(sys::pid_of(sandbox->agent())));
   AgentLink link(sandbox->stream());
-  PD_TRY(set_up_agent(*sandbox, link, limits.timeout_seconds * 1000));
+  PD_TRY(set_up_agent(*sandbox, link, plan, session ? WayOut::given : WayOut::none));
   for (const Control& control : sandbox->controls()) plan.decision.controls.push_back(control);
   decided(plan.decision);
   if (plan.view) {
@@ -177,7 +203,7 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
   }
 
   Denials denials;
-  RelayResult result = PD_TRY(run_command(request, plan, *sandbox, link, denials));
+  RelayResult result = PD_TRY(run_command(request, plan, {*sandbox, link, session.get()}, denials));
   model::RunReport report;
   end_network(session.get(), denials, report);
   report.outcome =

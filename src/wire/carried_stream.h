@@ -63,6 +63,7 @@ class CarriedStream {
   // All is written and nothing more comes: close the socket's writing side, then wrote_end().
   bool is_end_due() const { return stream_ended_ && !write_ended_ && unwritten().empty(); }
   void wrote_end() { write_ended_ = true; }
+  bool is_written() const { return write_ended_; }  // the socket will take no more
   // The socket takes nothing any more, but may still have something to say.
   void write_failed() {
     channel_.reset_stream(id_);
