@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "net/event.h"
+#include "net/both_ways.h"
 
 namespace paddock::net {
 namespace {
@@ -74,28 +74,9 @@ Status pump(Task& task, Stream& from, Stream& to, const Tap& tap) {
 }
 
 Status pump_both_ways(Task& task, Stream& a, Stream& b, Taps taps) {
-  struct Back {
-    explicit Back(Loop& loop) : done(loop) {}
-    Event done;
-    Status status;
-  };
-  // The other coroutine ends before this frame does, so it may refer to it.
-  Back back(loop_of(task));
-  loop_of(task).spawn([&](Task& other) {
-    back.status = pump(other, b, a, taps.b_to_a);
-    if (!back.status.ok()) {
-      a.abort();
-      b.abort();
-    }
-    back.done.set();
-  });
-  Status forth = pump(task, a, b, taps.a_to_b);
-  if (!forth.ok()) {
-    a.abort();
-    b.abort();
-  }
-  back.done.wait_surely(task);
-  return forth.ok() ? std::move(back.status) : std::move(forth);
+  return both_ways(
+      task, a, b, [&](Task& t) { return pump(t, a, b, taps.a_to_b); },
+      [&](Task& t) { return pump(t, b, a, taps.b_to_a); });
 }
 
 }  // namespace paddock::net

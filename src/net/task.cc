@@ -1,5 +1,7 @@
 #include "net/task.h"
 
+#include <signal.h>
+
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -35,7 +37,14 @@ void Task::yield() {
 }
 
 Loop::Loop() : impl_(std::make_unique<Impl>()) {
-  impl_->thread = std::thread([this] { impl_->context.run(); });
+  impl_->thread = std::thread([this] {
+    // Moving bytes to a peer that is gone (sys/splice.h) raises it.
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+    impl_->context.run();
+  });
 }
 
 Loop::~Loop() {

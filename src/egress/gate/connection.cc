@@ -264,6 +264,24 @@ net::Taps Connection::taps(Metering& metering) {
   return {.a_to_b = std::move(forth), .b_to_a = std::move(back)};
 }
 
+// Nobody needs to see the bytes: TLS, or no placeholder to look for and nothing unclear.
+bool Connection::passes_unseen() const {
+  return seen_.wire == Wire::tls || (rules_.credentials == nullptr && unclear_.empty());
+}
+
+net::Meters Connection::meters(Metering& metering) {
+  return {.a_to_b =
+              [this, &metering](uint64_t bytes) {
+                event_.request_bytes += bytes;
+                return metering.add_request(bytes);
+              },
+          .b_to_a =
+              [this, &metering](uint64_t bytes) {
+                event_.response_bytes += bytes;
+                return metering.add_response(bytes);
+              }};
+}
+
 Status Connection::pass_through(net::Task& task, const Verdict& verdict) {
   note_verdict(event_, verdict);
   passes_ = true;
@@ -278,6 +296,7 @@ Status Connection::pass_through(net::Task& task, const Verdict& verdict) {
     PD_TRY(upstream_->write(task, passed));
   }
   prefix_passed_ = true;
+  if (passes_unseen()) return net::splice_both_ways(task, client_, *upstream_, meters(*metering));
   return net::pump_both_ways(task, client_, *upstream_, std::move(both));
 }
 

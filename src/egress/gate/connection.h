@@ -11,6 +11,7 @@
 #include "egress/gate/sandbox.h"
 #include "net/pump.h"
 #include "net/socket_stream.h"
+#include "net/splice.h"
 
 namespace paddock::egress {
 
@@ -50,6 +51,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Status watch_unclear(std::string_view bytes);
   Status connect(net::Task& task);
   net::Taps taps(Metering& metering);
+  net::Meters meters(Metering& metering);
+  bool passes_unseen() const;
   enum class Intent { to_pass, to_open };
   Status check_server_name(const Verdict& verdict, Intent intent) const;
   Inspected inspected(http::Scheme scheme, std::string_view protocol) const;

@@ -20,9 +20,10 @@ constexpr size_t kMaxSignedBody = 16u << 20;  // that must be hashed before it i
 
 // Every request must be meant for the host that the connection was made to.
 Status check_authority(const Inspected& connection, const Request& request) {
-  const auto authority = PD_TRY(parse_authority(request.authority));
-  if (authority.host == connection.target.host &&
-      (!authority.port || *authority.port == connection.target.port)) {
+  const auto authority = parse_authority(request.authority);
+  if (!authority.ok()) return Error(Code::permission_denied, authority.error().describe());
+  if (authority->host == connection.target.host &&
+      (!authority->port || *authority->port == connection.target.port)) {
     return {};
   }
   return Error(Code::permission_denied,

@@ -29,13 +29,15 @@ Status Dialler::check(const Target& target, const IpAddress& address, const Poli
   if (auto refusal = policy.refusal_of(Host(address), target.port)) {
     return refused(target, address, refusal->reason);
   }
-  // A block of public addresses may hold the host's own: an admin rule must name it alone.
+  // What is not public, and the host's own even where a block of public ones holds it, must be
+  // named by the administrator, alone.
   if (policy.names_exactly(target, address)) return {};
-  if (own_.contains(address)) return refused(target, address, "an address of this host");
-  if (policy.accepts_address(target, address)) return {};
   const AddressClass kind = classify(address);
-  if (kind == AddressClass::global) return {};
-  return refused(target, address, fmt::format("a {} address", name_of(kAddressClassNames, kind)));
+  if (kind != AddressClass::global) {
+    return refused(target, address, fmt::format("a {} address", name_of(kAddressClassNames, kind)));
+  }
+  if (own_.contains(address)) return refused(target, address, "an address of this host");
+  return {};
 }
 
 Result<std::vector<IpAddress>> Dialler::addresses_of(net::Task& task, const Target& target,

@@ -131,18 +131,8 @@ std::optional<Verdict> Policy::refusal_of(const Host& host, uint16_t port) const
   return std::nullopt;
 }
 
-bool Policy::accepts_address(const Target& target, const model::IpAddress& address) const {
-  const bool literal = std::holds_alternative<model::IpAddress>(target.host);
-  return !lists_.empty() && std::all_of(lists_.begin(), lists_.end(), [&](const List& list) {
-    return std::any_of(list.begin(), list.end(), [&](const Rule& rule) {
-      return rule.lets_through() && rule.covers(target) &&
-             (literal || rule.accepts_address(address));
-    });
-  });
-}
-
 bool Policy::names_exactly(const Target& target, const model::IpAddress& address) const {
-  return !lists_.empty() && std::all_of(lists_.begin(), lists_.end(), [&](const List& list) {
+  return std::any_of(lists_.begin(), lists_.end(), [&](const List& list) {
     return std::any_of(list.begin(), list.end(), [&](const Rule& rule) {
       return rule.lets_through() && rule.covers(target) && rule.names_exactly(address);
     });

@@ -38,9 +38,8 @@ class Policy {
   // Implicit denial does not count.
   std::optional<Verdict> refusal_of(const Host& host, uint16_t port) const;
 
-  // Whether an address that is not public was given by name to every list's rule for this host.
-  bool accepts_address(const Target& target, const model::IpAddress& address) const;
-  // Whether admin rules of every list name this very address for the target.
+  // Whether an admin rule for the target names this very address. Whether the target is allowed is
+  // for decide(), in every list.
   bool names_exactly(const Target& target, const model::IpAddress& address) const;
   // Blocks of literal addresses that some rule lets through, for the sandbox's redirection.
   std::vector<model::Cidr> literal_blocks() const;

@@ -214,10 +214,10 @@ TEST(Policy, ANameMayResolveToThePrivateAddressThatItsRuleNames) {
     r.authority = model::EgressAuthority::admin;
   })});
   const auto address = [](const char* text) { return model::IpAddress::parse(text).value(); };
-  EXPECT_TRUE(rules->accepts_address(target("db.example"), address("10.0.0.5")));
-  EXPECT_FALSE(rules->accepts_address(target("db.example"), address("10.0.0.6")));
-  EXPECT_FALSE(rules->accepts_address(target("db.example", 22), address("10.0.0.5")));
-  EXPECT_FALSE(rules->accepts_address(target("other.example"), address("10.0.0.5")));
+  EXPECT_TRUE(rules->names_exactly(target("db.example"), address("10.0.0.5")));
+  EXPECT_FALSE(rules->names_exactly(target("db.example"), address("10.0.0.6")));
+  EXPECT_FALSE(rules->names_exactly(target("db.example", 22), address("10.0.0.5")));
+  EXPECT_FALSE(rules->names_exactly(target("other.example"), address("10.0.0.5")));
   EXPECT_EQ(connect(*rules, "10.0.0.5"), Answer::deny);
 }
 

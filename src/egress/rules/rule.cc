@@ -79,11 +79,6 @@ bool Rule::is_unconditional() const {
   return any_bytes && http_.empty() && source_.git.empty();
 }
 
-bool Rule::accepts_address(const model::IpAddress& address) const {
-  return source_.hosts && std::any_of(addresses_.begin(), addresses_.end(),
-                                      [&](const auto& block) { return block.contains(address); });
-}
-
 bool Rule::names_exactly(const model::IpAddress& address) const {
   return source_.authority == model::EgressAuthority::admin &&
          std::any_of(addresses_.begin(), addresses_.end(), [&](const auto& block) {

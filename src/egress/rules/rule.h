@@ -35,8 +35,6 @@ class Rule {
   Match matches(const Target& target, const Seen& seen) const;
   // Whether it decides on destination alone.
   bool is_unconditional() const;
-  // Of a covered name: whether the name may resolve to this address though it is not public.
-  bool accepts_address(const model::IpAddress& address) const;
   // Whether it is an administrator's and names this very address.
   bool names_exactly(const model::IpAddress& address) const;
 
