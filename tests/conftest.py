@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support.host import Leaks  # noqa: E402
+from support.internet import Internet, OnlinePaddock  # noqa: E402
 from support.program import TOP, Paddock  # noqa: E402
 from support.trees import digest, make_repository  # noqa: E402
 
@@ -40,6 +41,20 @@ def repo(base):
 @pytest.fixture
 def paddock(base, repo):
     return Paddock(base, repo)
+
+
+@pytest.fixture
+def online(base, repo):
+    """Makes a paddock whose host has an internet of the test's own: online(hosts, …), see OnlinePaddock."""
+    made = []
+
+    def make(hosts, registry=None):
+        made.append(Internet(base, hosts, registry))
+        return OnlinePaddock(base, repo, made[-1])
+
+    yield make
+    for internet in made:
+        internet.close()
 
 
 @pytest.fixture

@@ -111,9 +111,9 @@ def h2_server(certificates):
 
 def curl(gate, port, path="/", *options, host="a.example", scheme="https", authority=None):
     return subprocess.run(
-        ["curl", "-sS", "--max-time", "20", "--cacert", str(authority or gate.authority),
+        ["curl", "-sS", "--max-time", "60", "--cacert", str(authority or gate.authority),
          "--resolve", f"{host}:{port}:{gate.at[host]}", *options, f"{scheme}://{host}:{port}{path}"],
-        capture_output=True, text=True, timeout=40,
+        capture_output=True, text=True, timeout=90,
     )
 
 
