@@ -21,8 +21,9 @@
 namespace paddock::agent {
 namespace {
 
-// Bytes on their way to the host beyond which no more output of commands is read.
-constexpr size_t kMaxBacklog = 256u << 10;
+// Bytes on their way to the host beyond which no more output of commands is read. Less than the
+// buffer that the channel keeps, or each round would take fresh pages from the kernel.
+constexpr size_t kMaxBacklog = 192u << 10;
 constexpr size_t kReadAtATime = 64u << 10;
 constexpr uint64_t kOrphanRoundMs = 5;
 // A flood of refusals is sent as a few records with counts.

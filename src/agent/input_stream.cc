@@ -7,20 +7,22 @@
 namespace paddock::agent {
 
 void InputStream::pump(wire::AgentChannel& channel) {
-  while (fd_.is_open() && writable_ && !pending_.empty()) {
-    const ssize_t n = ::write(fd_.get(), pending_.data(), pending_.size());
+  while (fd_.is_open() && writable_ && has_unwritten()) {
+    const std::string_view rest = std::string_view(pending_).substr(written_);
+    const ssize_t n = ::write(fd_.get(), rest.data(), rest.size());
     if (n >= 0) {
-      pending_.erase(0, static_cast<size_t>(n));
+      written_ += static_cast<size_t>(n);
       channel.consumed(stream_, static_cast<size_t>(n));
     } else if (errno == EAGAIN) {
       writable_ = false;
     } else if (errno != EINTR) {  // nobody reads it
       channel.reset_stream(stream_);
       pending_.clear();
+      written_ = 0;
       fd_.reset();
     }
   }
-  if (ended_ && pending_.empty() && kind_ == Kind::pipe) fd_.reset();
+  if (ended_ && !has_unwritten() && kind_ == Kind::pipe) fd_.reset();
 }
 
 }  // namespace paddock::agent

@@ -24,7 +24,13 @@ class InputStream {
   const sys::Fd& fd() const { return fd_; }
   wire::StreamId stream() const { return stream_; }
 
-  void on_data(std::string_view bytes) { pending_.append(bytes); }
+  void on_data(std::string_view bytes) {
+    if (!has_unwritten()) {
+      pending_.clear();
+      written_ = 0;
+    }
+    pending_.append(bytes);
+  }
   void on_end() { ended_ = true; }
   void on_writable() { writable_ = true; }
   // Writes what the command takes.
@@ -34,7 +40,10 @@ class InputStream {
   sys::Fd fd_;
   wire::StreamId stream_;
   Kind kind_;
+  bool has_unwritten() const { return written_ < pending_.size(); }
+
   std::string pending_;
+  size_t written_ = 0;  // of those
   bool ended_ = false;
   bool writable_ = true;
 };

@@ -15,7 +15,7 @@
 namespace paddock::engine {
 namespace {
 
-constexpr size_t kReadBytes = 256u << 10;
+constexpr size_t kReadBytes = 128u << 10;
 
 }  // namespace
 

@@ -187,6 +187,7 @@ void Relay::take(wire::StreamData data) {
     return;
   }
   sink.add(data.bytes);
+  link_.channel().recycle(std::move(data.bytes));
 }
 
 void Relay::drain(Sink& sink, wire::StreamId stream) {

@@ -17,8 +17,8 @@ class Sink {
  public:
   explicit Sink(int fd);
 
-  void add(std::string_view bytes) { pending_.append(bytes); }
-  bool wants_to_write() const { return !pending_.empty() && !closed_; }
+  void add(std::string_view bytes);
+  bool wants_to_write() const { return sent_ < pending_.size() && !closed_; }
   // How many bytes went, 0 when the file is full for now. After an error (EPIPE …) the sink is
   // closed and swallows what comes.
   size_t write_some();
@@ -27,11 +27,24 @@ class Sink {
   uint64_t written() const { return written_; }
 
  private:
+  // Writes up to `count` bytes without waiting.
+  ssize_t write_now(std::string_view bytes) const;
+
+  // How a file is written to without waiting for it.
+  enum class How {
+    own,      // through a non-blocking description of our own
+    regular,  // never waits
+    socket,   // says so with each write
+    polled,   // when it polls writable, and no more than what then fits
+  };
+
   int fd_;
+  How how_ = How::polled;
   // The same file through a non-blocking description of our own: O_NONBLOCK on the caller's would
   // change it for everybody who shares it.
   sys::Fd own_;
   std::string pending_;
+  size_t sent_ = 0;  // of those
   bool closed_ = false;
   uint64_t written_ = 0;
 };

@@ -47,6 +47,7 @@ class CarriedStream {
       pending_ = std::move(bytes);
     } else {
       pending_.append(bytes);
+      channel_.recycle(std::move(bytes));
     }
   }
   void on_end() { stream_ended_ = true; }
@@ -58,7 +59,7 @@ class CarriedStream {
     written_ += count;
     if (written_ < pending_.size()) return;
     written_ = 0;
-    std::string().swap(pending_);  // a thousand idle connections keep no buffers
+    channel_.recycle(std::exchange(pending_, {}));  // a thousand idle connections keep no buffers
   }
   // All is written and nothing more comes: close the socket's writing side, then wrote_end().
   bool is_end_due() const { return stream_ended_ && !write_ended_ && unwritten().empty(); }

@@ -17,8 +17,11 @@ constexpr uint32_t kGrantSteps = 4;
 // error for each, as often as a hostile agent likes.
 [[maybe_unused]] auto* const kFormerLogHandler = google::protobuf::SetLogHandler(nullptr);
 
-// Buffers that one large message has grown are given back beyond this size.
-constexpr size_t kKeptBuffer = 64u << 10;
+// Buffers that one large message has grown are given back beyond this size. Smaller ones are kept:
+// a stream of data fills them again at once.
+constexpr size_t kKeptBuffer = 384u << 10;
+constexpr size_t kSpares = 2;
+constexpr size_t kKeptSpare = 128u << 10;
 
 template <typename Message>
 constexpr uint32_t kMaxControl = 0;
@@ -144,9 +147,27 @@ Status Channel<In, Out>::take_data(const Frame& frame) {
   }
   stream->receive_credit -= static_cast<uint32_t>(frame.payload.size());
   if (!stream->reset_sent) {
-    events_.push_back(StreamData{frame.stream, std::string(frame.payload)});
+    events_.push_back(StreamData{frame.stream, copy_of(frame.payload)});
   }
   return {};
+}
+
+template <typename In, typename Out>
+std::string Channel<In, Out>::copy_of(std::string_view payload) {
+  std::string bytes;
+  if (!spares_.empty()) {
+    bytes = std::move(spares_.back());
+    spares_.pop_back();
+  }
+  bytes.assign(payload);
+  return bytes;
+}
+
+template <typename In, typename Out>
+void Channel<In, Out>::recycle(std::string bytes) {
+  if (spares_.size() < kSpares && bytes.capacity() <= kKeptSpare) {
+    spares_.push_back(std::move(bytes));
+  }
 }
 
 template <typename In, typename Out>

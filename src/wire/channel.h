@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "wire/agent.pb.h"
@@ -77,6 +78,10 @@ class Channel {
   // Tells the other side that the stream is broken, and forgets it. Idempotent.
   void abort_stream(StreamId stream);
 
+  // Optional: the buffer of a StreamData that its reader is done with, for another one. Without it
+  // each costs fresh pages from the kernel.
+  void recycle(std::string bytes);
+
   // Bytes to write to the transport; call written() with how many went.
   std::string_view output() const { return std::string_view(output_).substr(output_sent_); }
   void written(size_t count);
@@ -109,11 +114,13 @@ class Channel {
   const Stream* find_usable(StreamId id) const;
   Stream* find_usable(StreamId id);
   void end(StreamId id, Stream& stream);
+  std::string copy_of(std::string_view payload);
 
   std::string input_;  // the beginning of a frame
   std::string output_;
   size_t output_sent_ = 0;
   std::deque<Event> events_;
+  std::vector<std::string> spares_;
   std::map<StreamId, Stream> streams_;
   bool dead_ = false;
 };
