@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include <memory>
+
 #include "wire/testing/dns.h"
 
 namespace paddock::wire {
@@ -16,14 +18,15 @@ using testing::dns_question;
 
 // The system's own resolver library is the judge of what we build.
 struct Parsed {
+  std::shared_ptr<const std::string> bytes;  // what `message` points into
   ns_msg message{};
   bool ok = false;
 };
 Parsed parse_by_libc(const std::string& bytes) {
-  Parsed out;
+  Parsed out{.bytes = std::make_shared<const std::string>(bytes)};
   // SAFETY: chars as bytes.
-  out.ok = ns_initparse(reinterpret_cast<const unsigned char*>(bytes.data()),
-                        static_cast<int>(bytes.size()), &out.message) == 0;
+  out.ok = ns_initparse(reinterpret_cast<const unsigned char*>(out.bytes->data()),
+                        static_cast<int>(out.bytes->size()), &out.message) == 0;
   return out;
 }
 
