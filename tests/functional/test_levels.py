@@ -1,6 +1,10 @@
 """Levels, trust, profiles: required, never hoped for; a weaker one is said three times."""
 import pytest
 
+from support.host import needs_root
+from support.program import PADDOCK
+from support.twins import bare
+
 
 def test_generated_is_the_default_and_the_acceptance_is_said_three_times(paddock):
     done = paddock.sh("true").ok()
@@ -62,3 +66,19 @@ def test_every_control_has_a_state_and_a_detail(paddock):
     controls = paddock.sh("true").ok().decision["controls"]
     assert {"seccomp", "network", "files.hide"} <= {c["name"] for c in controls}
     assert all(c["detail"] for c in controls)
+
+
+def test_in_a_chroot_the_remedy_is_named(paddock, base):
+    needs_root()
+    root = base / "chroot"
+    for folder in ("usr", "proc", "dev", "etc", "tmp", "root/w", "programs"):
+        (root / folder).mkdir(parents=True)
+    for link in ("bin", "lib", "lib64", "sbin"):
+        (root / link).symlink_to(f"usr/{link}")
+    script = (
+        f"mount --rbind /usr {root}/usr && mount --rbind /proc {root}/proc && mount --rbind /dev {root}/dev && "
+        f"mount --bind {PADDOCK.parent} {root}/programs && "
+        f"exec chroot {root} sh -c 'cd /root/w && PADDOCK_HOME=/tmp/state /programs/paddock run -- true'"
+    )
+    done = bare("unshare", "-m", "sh", "-c", script)
+    assert done.returncode == 125 and "this runs in a chroot" in done.stderr, done

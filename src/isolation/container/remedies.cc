@@ -1,10 +1,12 @@
 #include "isolation/container/remedies.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "base/strings.h"
 #include "sys/files.h"
+#include "sys/mount_table.h"
 
 namespace paddock::isolation::container {
 namespace {
@@ -17,6 +19,12 @@ std::optional<uint64_t> setting(const char* path) {
 
 bool inside_docker() {
   return sys::exists("/.dockerenv") || sys::exists("/run/.containerenv");
+}
+
+// The kernel shows no mount at "/" to who was chrooted into a plain directory.
+bool inside_chroot() {
+  auto mounts = sys::mount_points();
+  return mounts.ok() && std::find(mounts->begin(), mounts->end(), "/") == mounts->end();
 }
 
 constexpr const char* kNestedRemedy =
@@ -42,6 +50,11 @@ std::string user_namespace_remedy() {
            "kernel.apparmor_restrict_unprivileged_userns=0`";
   }
   if (inside_docker()) return kNestedRemedy;
+  if (inside_chroot()) {
+    return "this runs in a chroot, where the kernel makes no user namespace: enter the directory "
+           "with "
+           "systemd-nspawn or pivot_root(8), or run outside of it";
+  }
   return {};
 }
 
