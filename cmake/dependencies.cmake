@@ -26,6 +26,7 @@ target_link_libraries(dep_protobuf INTERFACE Threads::Threads)
 paddock_static_dependency(toml)
 paddock_static_dependency(context ARCHIVES boost_context)  # stacks of coroutines; Asio is headers
 paddock_static_dependency(nghttp2 ARCHIVES nghttp2)
+paddock_static_dependency(zlib ARCHIVES z)
 paddock_static_dependency(psl ARCHIVES psl idn2 unistring)
 paddock_static_dependency(cli11)
 

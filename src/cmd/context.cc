@@ -89,8 +89,7 @@ Result<view::ViewStore*> Context::views() {
   return views_.get();
 }
 
-Result<engine::Engine*> Context::engine() {
-  if (engine_) return engine_.get();
+Result<engine::Parts> Context::parts() {
   view::ViewStore* view_store = PD_TRY(views());
   image::HostRootOptions options;
   options.home = home_;
@@ -100,8 +99,12 @@ Result<engine::Engine*> Context::engine() {
   options.hostname = engine::kGuestHostname;
   options.root_owned_writable = caller_.uid == 0;
   images_ = image::make_host_images(options);
-  engine_ = std::make_unique<engine::Engine>(engine::Parts{
-      home_, PD_TRY(agent_program()), *database_, *images_, *view_store, isolation::make_backend});
+  return engine::Parts{home_,       PD_TRY(agent_program()), *database_, *images_,
+                       *view_store, isolation::make_backend};
+}
+
+Result<engine::Engine*> Context::engine() {
+  if (!engine_) engine_ = std::make_unique<engine::Engine>(PD_TRY(parts()));
   return engine_.get();
 }
 

@@ -43,6 +43,8 @@ class Context {
   Result<model::HostPath> home();
   Result<store::Database*> database();
   Result<view::ViewStore*> views();
+  // What an engine is made of; owned here. At most one engine is made of it.
+  Result<engine::Parts> parts();
   Result<engine::Engine*> engine();
   // Policy of all tiers with `flags` on top, for a command in `workspace`.
   Result<policy::Compiled> settings(const model::HostPath& workspace,

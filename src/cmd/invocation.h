@@ -84,8 +84,12 @@ struct SecretArgs {
   bool json = false;
 };
 
+struct ServeArgs {
+  std::string listen = "127.0.0.1:3100";
+};
+
 using Invocation =
     std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
-                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs>;
+                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, ServeArgs>;
 
 }  // namespace paddock::cmd

@@ -55,6 +55,10 @@ int dispatch(const SecretArgs& args, Context& context) {
   return secret(args, context);
 }
 
+int dispatch(const ServeArgs& args, Context& context) {
+  return serve(args, context);
+}
+
 int main_of(int argc, char** argv) {
   auto parsed = parse_command_line(argc, argv);
   if (auto* exit = std::get_if<Exit>(&parsed)) {

@@ -1,0 +1,292 @@
+#include "api/e2b/control.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "api/e2b/control_json.h"
+#include "api/e2b/envd.h"
+#include "api/e2b/files_http.h"
+#include "api/e2b/json.h"
+#include "base/strings.h"
+#include "sys/clock.h"
+
+namespace paddock::api::e2b {
+namespace {
+
+using boost::json::object;
+using engine::LiveSandbox;
+using net::http::Exchange;
+
+constexpr size_t kMaxBody = 1u << 20;
+constexpr size_t kMaxListed = 100;
+
+// One request on its way to an answer.
+struct Request {
+  net::Task& task;
+  Exchange& exchange;
+  const ControlOptions& options;
+  std::vector<std::string> path;  // segments, decoded, without the version
+  ApiVersion version = ApiVersion::v1;
+
+  const std::string& method() const { return exchange.request().method; }
+};
+
+Status fail(const Request& request, const Error& error) {
+  std::string message = error.describe();
+  if (!error.remedy().empty()) message += "; " + error.remedy();
+  const int status = error.code() == Code::resource_exhausted ? 429 : http_status(error.code());
+  return respond_http_error(request.task, request.exchange, status, message);
+}
+
+Status fail(const Request& request, int status, const std::string& message) {
+  return respond_http_error(request.task, request.exchange, status, message);
+}
+
+Status answer(const Request& request, int status, const boost::json::value& body) {
+  return respond_json(request.task, request.exchange, status, body);
+}
+
+Status answer_nothing(const Request& request) {
+  return request.exchange.respond(request.task, {204, {}, ""});
+}
+
+Result<object> read_body(const Request& request) {
+  return parse_object(PD_TRY(request.exchange.read_whole_body(request.task, kMaxBody)));
+}
+
+// ---- making and listing
+
+Status create(const Request& request) {
+  auto body = read_body(request);
+  if (!body.ok()) return fail(request, body.error());
+  auto wanted = create_request(*body, request.version);
+  if (!wanted.ok()) return fail(request, wanted.error());
+  auto made = request.options.sandboxes.create(request.task, std::move(*wanted));
+  if (!made.ok()) return fail(request, made.error());
+  return answer(request, 201, session_json(**made, request.options.tokens.of((*made)->id())));
+}
+
+// Metadata comes encoded twice: as a query string within a query's value.
+bool has_metadata(const LiveSandbox& sandbox, const std::string& wanted) {
+  for (const auto& [key, value] : net::http::parse_query(wanted)) {
+    using net::http::Decode;
+    const auto& metadata = sandbox.info().metadata;
+    auto found = metadata.find(net::http::percent_decode(key, Decode::path));
+    if (found == metadata.end() ||
+        found->second != net::http::percent_decode(value, Decode::path)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The place of a sandbox in the order of a list.
+std::string key_of(const LiveSandbox& sandbox) {
+  return std::to_string(sandbox.info().created_ms) + "-" + sandbox.id();
+}
+
+bool wants(const std::string& states, std::string_view state) {
+  if (states.empty()) return true;
+  return std::ranges::any_of(split(states, ','),
+                             [&](const std::string& one) { return one == state; });
+}
+
+Status list(const Request& request) {
+  const Query query = query_of(request.exchange.request());
+  auto value = [&](const char* name) {
+    auto found = query.find(name);
+    return found == query.end() ? std::string() : found->second;
+  };
+  const auto limit =
+      value("limit").empty() ? std::optional<uint64_t>(kMaxListed) : parse_u64(value("limit"));
+  if (!limit || *limit == 0 || *limit > kMaxListed) {
+    return fail(request, 400, "'limit' must be 1 to 100");
+  }
+  std::map<std::string, std::shared_ptr<LiveSandbox>> found;
+  for (const auto& sandbox : request.options.sandboxes.list()) {
+    const bool named =
+        value("template").empty() || value("template") == sandbox->info().template_name;
+    if (named && wants(value("state"), "running") && has_metadata(*sandbox, value("metadata"))) {
+      found.emplace(key_of(*sandbox), sandbox);
+    }
+  }
+  std::vector<std::string> keys;
+  for (const auto& [key, sandbox] : found) keys.push_back(key);
+  const bool newest_first = value("order") != "asc";
+  if (newest_first) std::ranges::reverse(keys);
+  const std::string after = value("nextToken");
+  if (!after.empty()) {
+    std::erase_if(
+        keys, [&](const std::string& key) { return newest_first ? key >= after : key <= after; });
+  }
+  net::http::Response response{200, {{"Content-Type", "application/json"}}, ""};
+  if (keys.size() > *limit) {
+    keys.resize(*limit);
+    response.headers.add("X-Next-Token", keys.back());
+  }
+  boost::json::array out;
+  for (const std::string& key : keys) out.emplace_back(listed_json(*found[key]));
+  response.body = boost::json::serialize(out);
+  return request.exchange.respond(request.task, response);
+}
+
+// ---- one sandbox
+
+Status detail(const Request& request, LiveSandbox& sandbox) {
+  return answer(request, 200, detail_json(sandbox, request.options.tokens.of(sandbox.id())));
+}
+
+Status end(const Request& request, LiveSandbox& sandbox) {
+  Status killed = request.options.sandboxes.kill(request.task, sandbox.id(), "it was killed");
+  if (!killed.ok()) return fail(request, killed.error());
+  return answer_nothing(request);
+}
+
+Status set_timeout(const Request& request, LiveSandbox& sandbox) {
+  auto body = read_body(request);
+  if (!body.ok()) return fail(request, body.error());
+  auto ms = timeout_field(*body);
+  if (!ms.ok()) return fail(request, ms.error());
+  if (!*ms) return fail(request, 400, "'timeout' is missing");
+  Status set =
+      request.options.sandboxes.set_deadline(request.task, sandbox, sys::wall_clock_ms() + **ms);
+  return set.ok() ? answer_nothing(request) : fail(request, set.error());
+}
+
+// Only ever moves the deadline away.
+Status extend(const Request& request, LiveSandbox& sandbox, std::optional<int64_t> ms) {
+  const int64_t wanted = sys::wall_clock_ms() + ms.value_or(0);
+  if (wanted <= sandbox.info().deadline_ms) return {};
+  return request.options.sandboxes.set_deadline(request.task, sandbox, wanted);
+}
+
+Status connect(const Request& request, LiveSandbox& sandbox) {
+  auto body = read_body(request);
+  if (!body.ok()) return fail(request, body.error());
+  auto ms = timeout_field(*body);
+  if (!ms.ok()) return fail(request, ms.error());
+  Status extended = extend(request, sandbox, *ms);
+  if (!extended.ok()) return fail(request, extended.error());
+  return answer(request, 200, session_json(sandbox, request.options.tokens.of(sandbox.id())));
+}
+
+Status refresh(const Request& request, LiveSandbox& sandbox) {
+  auto body = read_body(request);
+  if (!body.ok()) return fail(request, body.error());
+  auto ms = timeout_field(*body, "duration");
+  if (!ms.ok()) return fail(request, ms.error());
+  Status extended = extend(request, sandbox, *ms);
+  return extended.ok() ? answer_nothing(request) : fail(request, extended.error());
+}
+
+Status resume(const Request& request, LiveSandbox& sandbox) {
+  return fail(request, 409, "Sandbox " + sandbox.id() + " is already running");
+}
+
+Status metrics(const Request& request, LiveSandbox& sandbox) {
+  const int64_t began_us = sys::monotonic_us();
+  auto before = sandbox.usage(request.task);
+  if (!before.ok()) return fail(request, before.error());
+  request.task.sleep(std::chrono::milliseconds(50));
+  auto usage = sandbox.usage(request.task);
+  if (!usage.ok()) return fail(request, usage.error());
+  auto cpu_us = [](const engine::LiveUsage& u) {
+    return static_cast<double>(u.total.user_us + u.total.system_us);
+  };
+  const double elapsed_us = static_cast<double>(sys::monotonic_us() - began_us);
+  object sample = {};
+  const object shape = listed_json(sandbox);
+  const int64_t now = sys::wall_clock_ms();
+  sample["timestamp"] = timestamp(now);
+  sample["timestampUnix"] = now / 1000;
+  sample["cpuCount"] = shape.at("cpuCount");
+  sample["cpuUsedPct"] = 100.0 * std::max(0.0, cpu_us(*usage) - cpu_us(*before)) / elapsed_us;
+  sample["memUsed"] = usage->total.peak_memory_bytes;
+  sample["memTotal"] = sandbox.setup().limits.memory_bytes;
+  sample["memCache"] = 0;
+  sample["diskUsed"] = 0;
+  sample["diskTotal"] = sandbox.setup().limits.disk_bytes;
+  boost::json::array out;
+  out.push_back(std::move(sample));
+  return answer(request, 200, out);
+}
+
+struct SandboxRow {
+  std::string_view method;
+  std::string_view action;  // behind the id
+  Status (*serve)(const Request&, LiveSandbox&);
+};
+constexpr std::array kSandboxRows{
+    SandboxRow{"GET", "", detail},
+    SandboxRow{"DELETE", "", end},
+    SandboxRow{"POST", "timeout", set_timeout},
+    SandboxRow{"POST", "connect", connect},
+    SandboxRow{"POST", "refreshes", refresh},
+    SandboxRow{"POST", "resume", resume},
+    SandboxRow{"GET", "metrics", metrics},
+};
+
+// What is known and not built, so that it is told from what nobody knows.
+constexpr std::array<std::string_view, 5> kUnbuiltActions{"pause", "fork", "snapshots", "network",
+                                                          "logs"};
+constexpr std::array<std::string_view, 6> kUnbuilt{"snapshots", "templates", "volumes",
+                                                   "secrets",   "teams",     "volumecontent"};
+
+Status serve_one_sandbox(const Request& request) {
+  const std::string& id = request.path[1];
+  const std::string action = request.path.size() > 2 ? request.path[2] : "";
+  const auto sandbox = request.options.sandboxes.find(id);
+  if (!sandbox) {
+    return fail(request, 404,
+                "Sandbox \"" + printable(id.substr(0, 64)) +
+                    "\" doesn't exist or you don't have access to it");
+  }
+  for (const SandboxRow& row : kSandboxRows) {
+    if (row.method == request.method() && row.action == action) return row.serve(request, *sandbox);
+  }
+  if (std::ranges::find(kUnbuiltActions, action) != kUnbuiltActions.end()) {
+    return fail(request, 501, "'" + action + "' of sandboxes is not built yet");
+  }
+  return fail(request, 404, "no such endpoint");
+}
+
+Status serve_path(const Request& request) {
+  const auto& path = request.path;
+  if (path.empty()) return fail(request, 404, "no such endpoint");
+  if (std::ranges::find(kUnbuilt, path[0]) != kUnbuilt.end()) {
+    return fail(request, 501, "/" + path[0] + " is not built yet");
+  }
+  if (path[0] != "sandboxes" || path.size() > 3) return fail(request, 404, "no such endpoint");
+  if (path.size() > 1) return serve_one_sandbox(request);
+  if (request.method() == "POST") return create(request);
+  if (request.method() == "GET") return list(request);
+  return fail(request, 405, "/sandboxes knows GET and POST");
+}
+
+}  // namespace
+
+Status serve_control(net::Task& task, Exchange& exchange, const ControlOptions& options) {
+  Request request{task, exchange, options, {}};
+  for (const std::string& part : split(exchange.request().path().substr(1), '/')) {
+    request.path.push_back(net::http::percent_decode(part, net::http::Decode::path));
+  }
+  const bool is_health = request.path == std::vector<std::string>{"health"};
+  if (is_health) return answer_nothing(request);
+  // Without keys in the catalogue any is taken, from loopback; none at all is a client that was set
+  // up wrong.
+  if (exchange.request().headers.get("x-api-key").empty()) {
+    return fail(request, 401,
+                "no API key: set E2B_API_KEY (any text, this server has no keys yet)");
+  }
+  if (request.path.front() == "v2" || request.path.front() == "v3") {
+    request.version = ApiVersion::v2;
+    request.path.erase(request.path.begin());
+  }
+  return serve_path(request);
+}
+
+}  // namespace paddock::api::e2b

@@ -1,0 +1,21 @@
+// The control plane: sandboxes made, listed, told about and ended.
+#pragma once
+
+#include <string>
+
+#include "api/e2b/access.h"
+#include "engine/live/sandboxes.h"
+#include "net/http/exchange.h"
+#include "net/task.h"
+
+namespace paddock::api::e2b {
+
+struct ControlOptions {
+  engine::Sandboxes& sandboxes;
+  const AccessTokens& tokens;
+};
+
+// Answers every request, those for what is not built by 501 and what it would be.
+Status serve_control(net::Task& task, net::http::Exchange& exchange, const ControlOptions& options);
+
+}  // namespace paddock::api::e2b

@@ -1,0 +1,126 @@
+#include "api/e2b/control_json.h"
+
+#include <sys/sysinfo.h>
+
+#include <cmath>
+
+#include "api/e2b/json.h"
+#include "base/strings.h"
+#include "model/json.h"
+
+namespace paddock::api::e2b {
+namespace {
+
+using boost::json::object;
+
+constexpr int64_t kMaxTimeoutSeconds = 24 * 3600;
+constexpr int64_t kMiB = 1 << 20;
+
+Error unbuilt(std::string_view field, std::string_view what) {
+  return Error(Code::unsupported, "'" + std::string(field) + "': " + std::string(what))
+      .set_remedy("leave the field out");
+}
+
+bool is_set(const object& body, std::string_view name) {
+  const auto* value = body.if_contains(name);
+  if (value == nullptr || value->is_null()) return false;
+  if (value->is_bool()) return value->get_bool();
+  if (value->is_array()) return !value->get_array().empty();
+  if (value->is_object()) return !value->get_object().empty();
+  return true;
+}
+
+// Everything that would change what the sandbox may do or what becomes of it.
+Status refuse_unbuilt(const object& body, ApiVersion version) {
+  // Clients of v1 send `true` unasked; there it is no more than the default, and the detail says
+  // what was granted.
+  if (version == ApiVersion::v2 && is_set(body, "allow_internet_access")) {
+    return unbuilt("allow_internet_access", "nothing leaves a live sandbox yet");
+  }
+  if (is_set(body, "network")) return unbuilt("network", "nothing leaves a live sandbox yet");
+  if (is_set(body, "autoPause")) return unbuilt("autoPause", "pausing is not built yet");
+  const auto resume = PD_TRY(object_field(body, "autoResume"));
+  if (resume && is_set(*resume, "enabled"))
+    return unbuilt("autoResume", "pausing is not built yet");
+  if (is_set(body, "volumeMounts")) return unbuilt("volumeMounts", "volumes are not built yet");
+  if (is_set(body, "mcp")) return unbuilt("mcp", "the MCP gateway is not built yet");
+  if (is_set(body, "iam")) return unbuilt("iam", "workload identities are not built yet");
+  return {};
+}
+
+unsigned cpus_of(const model::Limits& limits) {
+  if (limits.cpus > 0) return static_cast<unsigned>(std::ceil(limits.cpus));
+  return static_cast<unsigned>(::get_nprocs());
+}
+
+}  // namespace
+
+Result<std::optional<int64_t>> timeout_field(const object& body, std::string_view name) {
+  const auto seconds = PD_TRY(number_field(body, name));
+  if (!seconds) return std::optional<int64_t>();
+  if (*seconds <= 0 || *seconds > kMaxTimeoutSeconds) {
+    return Error(Code::invalid_argument, "'" + std::string(name) + "' must be 1 to 86400 seconds");
+  }
+  return std::optional(*seconds * 1000);
+}
+
+Result<engine::CreateRequest> create_request(const object& body, ApiVersion version) {
+  engine::CreateRequest request;
+  const auto name = PD_TRY(text_field(body, "templateID"));
+  if (!name) return Error(Code::invalid_argument, "'templateID' is missing");
+  request.template_name = *name;
+  const int64_t otherwise = version == ApiVersion::v1 ? 15'000 : 300'000;
+  request.timeout_ms = PD_TRY(timeout_field(body)).value_or(otherwise);
+  request.metadata = PD_TRY(map_field(body, "metadata"));
+  request.environment = PD_TRY(map_field(body, "envVars"));
+  PD_TRY(refuse_unbuilt(body, version));
+  return request;
+}
+
+object session_json(const engine::LiveSandbox& sandbox, const std::string& token) {
+  object out;
+  out["templateID"] = sandbox.info().template_name;
+  out["sandboxID"] = sandbox.id();
+  out["clientID"] = kClientId;
+  out["envdVersion"] = kEnvdVersion;
+  out["envdAccessToken"] = token;
+  out["trafficAccessToken"] = nullptr;
+  out["domain"] = nullptr;
+  return out;
+}
+
+object listed_json(const engine::LiveSandbox& sandbox) {
+  const engine::LiveInfo& info = sandbox.info();
+  const model::Limits& limits = sandbox.setup().limits;
+  object out;
+  out["templateID"] = info.template_name;
+  out["alias"] = info.template_name;
+  out["sandboxID"] = sandbox.id();
+  out["clientID"] = kClientId;
+  out["envdVersion"] = kEnvdVersion;
+  out["startedAt"] = timestamp(info.created_ms);
+  out["endAt"] = timestamp(info.deadline_ms);
+  out["cpuCount"] = cpus_of(limits);
+  out["memoryMB"] = static_cast<int64_t>(limits.memory_bytes) / kMiB;
+  out["diskSizeMB"] = static_cast<int64_t>(limits.disk_bytes) / kMiB;
+  out["state"] = "running";
+  object metadata;
+  for (const auto& [key, value] : info.metadata) metadata[key] = value;
+  out["metadata"] = std::move(metadata);
+  return out;
+}
+
+object detail_json(const engine::LiveSandbox& sandbox, const std::string& token) {
+  object out = listed_json(sandbox);
+  for (auto& [key, value] : session_json(sandbox, token)) out[key] = value;
+  object lifecycle;
+  lifecycle["autoResume"] = false;
+  lifecycle["onTimeout"] = "kill";
+  out["lifecycle"] = std::move(lifecycle);
+  out["allowInternetAccess"] = false;
+  // Ours: what holds for this sandbox on this host. Clients that do not know it pass over it.
+  out["decision"] = model::to_json(sandbox.setup().decision);
+  return out;
+}
+
+}  // namespace paddock::api::e2b

@@ -1,0 +1,57 @@
+#include "api/e2b/control_json.h"
+
+#include <gtest/gtest.h>
+
+#include "api/e2b/json.h"
+
+namespace paddock::api::e2b {
+namespace {
+
+Result<engine::CreateRequest> parse(std::string_view text, ApiVersion version = ApiVersion::v2) {
+  return create_request(parse_object(text).value(), version);
+}
+
+TEST(CreateRequest, TakesWhatTheSdkSends) {
+  auto request = parse(
+      R"({"templateID":"base","metadata":{"k":"v"},"envVars":{"FOO":"bar"},"timeout":60,"new":1})");
+  ASSERT_TRUE(request.ok()) << request.error().describe();
+  EXPECT_EQ(request->template_name, "base");
+  EXPECT_EQ(request->timeout_ms, 60'000);
+  EXPECT_EQ(request->metadata.at("k"), "v");
+  EXPECT_EQ(request->environment.at("FOO"), "bar");
+}
+
+TEST(CreateRequest, TheVersionsDifferInTheirTime) {
+  EXPECT_EQ(parse(R"({"templateID":"base"})", ApiVersion::v1)->timeout_ms, 15'000);
+  EXPECT_EQ(parse(R"({"templateID":"base"})", ApiVersion::v2)->timeout_ms, 300'000);
+}
+
+TEST(CreateRequest, NothingThatIsAskedForIsIgnored) {
+  for (const char* field :
+       {R"("allow_internet_access":true)", R"("network":{"allowOut":["a.example"]})",
+        R"("autoPause":true)", R"("autoResume":{"enabled":true})",
+        R"("volumeMounts":[{"name":"v","path":"/v"}])", R"("mcp":{"x":{}})",
+        R"("iam":{"tokens":{"a":{}}})"}) {
+    auto request = parse(std::string(R"({"templateID":"base",)") + field + "}");
+    ASSERT_FALSE(request.ok()) << field;
+    EXPECT_EQ(request.error().code(), Code::unsupported) << field;
+  }
+  EXPECT_TRUE(parse(R"({"templateID":"base","allow_internet_access":false,"autoPause":false,)"
+                    R"("autoResume":{"enabled":false},"network":null})")
+                  .ok());
+}
+
+TEST(CreateRequest, OlderClientsSendOpenAccessUnasked) {
+  EXPECT_TRUE(parse(R"({"templateID":"base","allow_internet_access":true})", ApiVersion::v1).ok());
+}
+
+TEST(CreateRequest, RefusesTimesThatCannotBe) {
+  for (const char* timeout : {"0", "-1", "86401", "\"60\"", "1.5"}) {
+    auto request = parse(std::string(R"({"templateID":"base","timeout":)") + timeout + "}");
+    ASSERT_FALSE(request.ok()) << timeout;
+    EXPECT_EQ(request.error().code(), Code::invalid_argument);
+  }
+}
+
+}  // namespace
+}  // namespace paddock::api::e2b

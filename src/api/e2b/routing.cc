@@ -1,0 +1,90 @@
+#include "api/e2b/routing.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "model/ip_address.h"
+
+namespace paddock::api::e2b {
+namespace {
+
+using net::http::equals_ignoring_case;
+using net::http::RequestHead;
+
+// Without the port. IPv6 addresses stand in brackets.
+std::string_view host_part(std::string_view authority) {
+  if (authority.starts_with('[')) {
+    const size_t end = authority.find(']');
+    return end == std::string_view::npos ? authority : authority.substr(1, end - 1);
+  }
+  return authority.substr(0, authority.find(':'));
+}
+
+bool ends_with_localhost(std::string_view host) {
+  constexpr std::string_view kName = ".localhost";
+  return host.size() > kName.size() &&
+         equals_ignoring_case(host.substr(host.size() - kName.size()), kName);
+}
+
+// Names that no DNS of somebody else's can point at us.
+bool is_loopback_name(std::string_view host) {
+  if (equals_ignoring_case(host, "localhost") || ends_with_localhost(host)) return true;
+  auto address = model::IpAddress::parse(std::string(host));
+  return address.ok() && (host == "::1" || host.starts_with("127."));
+}
+
+Status check_browser(const RequestHead& request) {
+  auto refuse = [](std::string what) {
+    return Error(Code::permission_denied, std::move(what))
+        .set_remedy("name the server by localhost or a loopback address");
+  };
+  const std::string_view host = request.headers.get("host");
+  if (!is_loopback_name(host_part(host))) {
+    return refuse("Host '" + printable(host.substr(0, 100)) + "' is not this server's");
+  }
+  const std::string_view origin = request.headers.get("origin");
+  if (origin.empty()) return {};
+  const size_t scheme = origin.find("://");
+  if (scheme == std::string_view::npos || !is_loopback_name(host_part(origin.substr(scheme + 3)))) {
+    return refuse("pages of '" + printable(origin.substr(0, 100)) +
+                  "' may not talk to this server");
+  }
+  return {};
+}
+
+bool is_id(std::string_view id) {
+  return !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  });
+}
+
+Result<Route> sandbox_route(std::string_view id, std::string_view port) {
+  const auto number = parse_u64(port);
+  if (!is_id(id) || !number || *number == 0 || *number > 65535) {
+    return Error(Code::invalid_argument,
+                 "no sandbox id or port: " + printable(std::string(id.substr(0, 64)) + " " +
+                                                       std::string(port.substr(0, 16))));
+  }
+  return Route{Route::To::sandbox, std::string(id), static_cast<uint16_t>(*number)};
+}
+
+}  // namespace
+
+Result<Route> route(const RequestHead& request) {
+  PD_TRY(check_browser(request));
+  const std::string_view id = request.headers.get("e2b-sandbox-id");
+  if (!id.empty()) {
+    const std::string_view port = request.headers.get("e2b-sandbox-port");
+    return sandbox_route(id, port.empty() ? std::to_string(kEnvdPort) : std::string(port));
+  }
+  const std::string_view host = host_part(request.headers.get("host"));
+  const std::string_view label = host.substr(0, host.find('.'));
+  const size_t dash = label.find('-');
+  if (ends_with_localhost(host) && dash != std::string_view::npos) {
+    return sandbox_route(label.substr(dash + 1), label.substr(0, dash));
+  }
+  if (request.path() == "/files") return Route{Route::To::signed_file, "", kEnvdPort};
+  return Route{};
+}
+
+}  // namespace paddock::api::e2b

@@ -1,0 +1,30 @@
+// Which part of the surface a request is for: the control plane, or a port of one sandbox. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/http/message.h"
+
+namespace paddock::api::e2b {
+
+inline constexpr uint16_t kEnvdPort = 49983;
+
+struct Route {
+  enum class To {
+    control,
+    sandbox,     // `id`, `port`
+    signed_file  // no sandbox is named: its signature tells
+  } to = To::control;
+  std::string id;
+  uint16_t port = 0;
+};
+
+// By the headers e2b-sandbox-id and -port, else by a host name PORT-ID.domain.
+// permission_denied: the Host or Origin of a page that a browser was led here by; without keys only
+// loopback's own names are taken. invalid_argument: an id or port that cannot be.
+Result<Route> route(const net::http::RequestHead& request);
+
+}  // namespace paddock::api::e2b

@@ -1,0 +1,71 @@
+"""A real `paddock serve` of one test."""
+import http.client
+import json
+import re
+import signal
+import subprocess
+
+from support.program import PADDOCK, PATIENCE
+
+
+class Daemon:
+    def __init__(self, paddock, *options):
+        self.log = paddock.base / "serve.log"
+        self.process = subprocess.Popen(
+            [PADDOCK, "serve", "--listen", "127.0.0.1:0", *options],
+            env=paddock.env,
+            cwd=paddock.base,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self.log.open("wb"),
+            text=True,
+        )
+        line = self.process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        assert found, f"no address in: {line} {self.log.read_text()}"
+        self.port = int(found[1])
+        self.url = found[0]
+
+    def stop(self):
+        """As a person or an init system ends it. Returns its status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+    def request(self, method, path, body=None, headers=None):
+        """Status, parsed JSON (or bytes) and headers of one request on a connection of its own."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        sent = {"X-API-Key": "any", **(headers or {})}
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        connection.request(method, path, body, sent)
+        response = connection.getresponse()
+        data = response.read()
+        connection.close()
+        if response.headers.get("Content-Type") == "application/json":
+            data = json.loads(data)
+        return response.status, data, response.headers
+
+    def create(self, **fields):
+        status, made, _ = self.request("POST", "/v2/sandboxes", {"templateID": "base", **fields})
+        assert status == 201, made
+        return made
+
+    def inside(self, sandbox, method, path, body=None, headers=None):
+        """A request to envd of that sandbox."""
+        return self.request(
+            method,
+            path,
+            body,
+            {
+                "E2b-Sandbox-Id": sandbox["sandboxID"],
+                "E2b-Sandbox-Port": "49983",
+                "X-Access-Token": sandbox["envdAccessToken"],
+                **(headers or {}),
+            },
+        )
