@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "base/strings.h"
 
 namespace paddock::engine {
 namespace {
@@ -17,10 +20,13 @@ bool same_thing(const model::Denial& a, const model::Denial& b) {
   return a.kind == b.kind && a.what == b.what && a.rule == b.rule && a.process == b.process;
 }
 
-constexpr const char* kNoEgress =
-    "no policy gives a sandbox network access in this version: fetch what is needed before, and "
-    "hand it "
-    "in with --mount";
+// How to ask for what the sandbox itself refused: "tcp 192.0.2.1:443" and names can be given.
+std::string way_out(const model::Denial& denial) {
+  constexpr std::string_view kTcp = "tcp ";
+  if (denial.kind == model::DenialKind::name) return "--allow " + printable(denial.what);
+  if (denial.what.starts_with(kTcp)) return "--allow " + printable(denial.what.substr(kTcp.size()));
+  return "only TCP leaves a sandbox, to what --allow or policy names";
+}
 
 }  // namespace
 
@@ -36,8 +42,8 @@ void Denials::add(const wire::Denied& denied) {
     case wire::Denied::NAME:
       denial.kind = denied.kind() == wire::Denied::NAME ? model::DenialKind::name
                                                         : model::DenialKind::network;
-      denial.rule = "network = none";
-      denial.remedy = kNoEgress;
+      denial.rule = "egress";
+      denial.remedy = way_out(denial);
       break;
     default:
       denial.kind = model::DenialKind::syscall;

@@ -46,5 +46,22 @@ TEST(Denials, WhatTheAgentDroppedIsCountedOnce) {
   EXPECT_EQ(denials.dropped(), 7u);
 }
 
+TEST(Denials, SayHowToAskForAWayOut) {
+  Denials denials;
+  for (const auto& [kind, what] : {std::pair(wire::Denied::NAME, "a.example"),
+                                   {wire::Denied::NETWORK, "tcp 192.0.2.1:443"},
+                                   {wire::Denied::NETWORK, "udp 192.0.2.1:53"}}) {
+    wire::Denied denied;
+    denied.set_kind(kind);
+    denied.set_what(what);
+    denials.add(denied);
+  }
+  const auto records = denials.take_records();
+  EXPECT_EQ(records[0].remedy, "--allow a.example");
+  EXPECT_EQ(records[1].remedy, "--allow 192.0.2.1:443");
+  EXPECT_EQ(records[2].remedy, "only TCP leaves a sandbox, to what --allow or policy names");
+  EXPECT_EQ(records[0].rule, "egress");
+}
+
 }  // namespace
 }  // namespace paddock::engine
