@@ -89,22 +89,22 @@ Result<view::ViewStore*> Context::views() {
   return views_.get();
 }
 
-Result<engine::Parts> Context::parts() {
+Result<engine::Parts> Context::parts(uint32_t root_user) {
   view::ViewStore* view_store = PD_TRY(views());
   image::HostRootOptions options;
   options.home = home_;
-  options.uid = caller_.uid;
-  options.gid = caller_.uid == 0 ? 0 : caller_.gid;
+  options.uid = caller_.uid == 0 ? root_user : caller_.uid;
+  options.gid = caller_.uid == 0 ? root_user : caller_.gid;
   options.guest_home = engine::kGuestHome;
   options.hostname = engine::kGuestHostname;
-  options.root_owned_writable = caller_.uid == 0;
+  options.root_owned_writable = options.uid == 0;
   images_ = image::make_host_images(options);
   return engine::Parts{home_,       PD_TRY(agent_program()), *database_, *images_,
                        *view_store, isolation::make_backend};
 }
 
 Result<engine::Engine*> Context::engine() {
-  if (!engine_) engine_ = std::make_unique<engine::Engine>(PD_TRY(parts()));
+  if (!engine_) engine_ = std::make_unique<engine::Engine>(PD_TRY(parts(0)));
   return engine_.get();
 }
 

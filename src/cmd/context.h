@@ -43,8 +43,9 @@ class Context {
   Result<model::HostPath> home();
   Result<store::Database*> database();
   Result<view::ViewStore*> views();
-  // What an engine is made of; owned here. At most one engine is made of it.
-  Result<engine::Parts> parts();
+  // What an engine is made of; owned here, for one engine. `root_user` is the id inside of the
+  // sandboxes' user when root starts them; any other caller is the user inside himself.
+  Result<engine::Parts> parts(uint32_t root_user);
   Result<engine::Engine*> engine();
   // Policy of all tiers with `flags` on top, for a command in `workspace`.
   Result<policy::Compiled> settings(const model::HostPath& workspace,

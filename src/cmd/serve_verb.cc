@@ -13,6 +13,7 @@
 #include "cmd/console.h"
 #include "cmd/verbs.h"
 #include "engine/live/sandboxes.h"
+#include "engine/live/start_up.h"
 #include "model/ip_address.h"
 #include "net/http/server.h"
 #include "net/listener.h"
@@ -86,7 +87,7 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   // Before any thread: they inherit that these signals are nobody's but the descriptor's.
   sys::SignalFd signals = PD_TRY(sys::SignalFd::open({SIGINT, SIGTERM, SIGHUP}));
   policy::Compiled policy = PD_TRY(context.settings(model::HostPath(), {}));
-  engine::Parts parts = PD_TRY(context.parts());
+  engine::Parts parts = PD_TRY(context.parts(engine::kLiveUser));
   const api::e2b::AccessTokens tokens(sys::random_bytes(32));
 
   // What runs on the loop refers to it: the loop ends first.

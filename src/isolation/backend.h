@@ -31,6 +31,9 @@ struct SandboxPlan {
   model::FileSystem files;
   model::Limits limits;
   model::GuestPath home;  // made empty and private; on the scratch tmpfs
+  // Uid and gid of commands and of `home`, as seen inside. Where the host gives the sandbox one id
+  // alone (started by a user without a level that has ids of its own), it is that one instead.
+  uint32_t user = 0;
   std::string hostname;
   model::HostPath agent_program;  // static executable
   model::HostPath state_dir;      // sandboxes/<id>: exists, private to this sandbox

@@ -113,6 +113,24 @@ def test_commands_give_output_status_and_environment(sdk):
     """)
 
 
+def test_commands_and_files_are_the_users(sdk):
+    sdk("""
+    const s = await Sandbox.create()
+    const r = await s.commands.run('whoami; stat -c %U:%G . ; id -u; grep Cap /proc/self/status')
+    const [who, home, uid, ...caps] = r.stdout.trim().split('\\n')
+    assert.equal(who, 'user')
+    assert.equal(home, 'user:user')
+    assert.notEqual(uid, '0')
+    for (const line of caps) assert.match(line, /0000000000000000$/)
+    await s.files.write('f', 'x')
+    assert.equal((await s.files.getInfo('f')).owner, 'user')
+    await assert.rejects(s.files.write('/etc/passwd', 'x'))
+    await assert.rejects(s.commands.run('echo x > /usr/bin/x'))
+    await assert.rejects(s.commands.run('true', { user: 'root' }), /not built/)
+    await s.kill()
+    """)
+
+
 def test_output_comes_as_it_is_written(sdk):
     sdk("""
     const s = await Sandbox.create()

@@ -74,6 +74,7 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
   plan.level = choice.level;
   plan.limits = policy.settings.limits;
   plan.run = PD_TRY(make_run_plan(request, parts, decision));
+  plan.run.sandbox.user = kLiveUser;
   plan.run.sandbox.files.binds.push_back(
       {model::GuestPath(kAgentInside), parts.agent_program, model::Access::read_only});
   return plan;

@@ -14,6 +14,9 @@ namespace paddock::engine {
 // Where the agent's program is shown inside, for file operations.
 inline constexpr const char* kAgentInside = "/run/paddock/agent";
 
+// Uid and gid of the user inside, where root started the daemon.
+inline constexpr uint32_t kLiveUser = 1000;
+
 struct LivePlan {
   model::Level level = model::Level::container;
   RunPlan run;

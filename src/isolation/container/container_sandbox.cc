@@ -30,8 +30,8 @@ ContainerSandbox::ContainerSandbox(const SandboxPlan& plan, const HostFacts& fac
                                    Launched launched)
     : plan_(plan),
       facts_(facts),
-      uid_(facts.starter == Starter::root ? 0 : facts.uid),
-      gid_(facts.starter == Starter::root ? 0 : facts.gid),
+      uid_(facts.starter == Starter::root ? plan.user : facts.uid),
+      gid_(facts.starter == Starter::root ? plan.user : facts.gid),
       controls_(decide_controls(plan, facts)),
       launched_(std::move(launched)) {}
 

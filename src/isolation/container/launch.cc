@@ -33,6 +33,9 @@ constexpr uint64_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CL
 constexpr uint64_t kAgentCapabilities = sys::capability_bit(CAP_NET_ADMIN) |
                                         sys::capability_bit(CAP_NET_BIND_SERVICE) |
                                         sys::capability_bit(CAP_SETPCAP);
+// To become the user that commands run as, before it drops everything.
+constexpr uint64_t kBecomeCapabilities =
+    sys::capability_bit(CAP_SETUID) | sys::capability_bit(CAP_SETGID);
 constexpr uint64_t kMaxScratchInodes = 1u << 20;
 constexpr uint64_t kAgentAttributes = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr gid_t kTtyGid = 5;  // Debian, and every distribution since; systemd insists
@@ -82,7 +85,10 @@ class Launch {
     options.scratch_bytes = scratch_bytes(plan_.limits);
     options.scratch_inodes = std::min(kMaxScratchInodes, options.scratch_bytes / 4096 + 1024);
     options.shm_bytes = shm_bytes(plan_.limits);
-    if (by_root()) options.tty_gid = kTtyGid;
+    if (by_root()) {
+      options.tty_gid = kTtyGid;
+      options.home_owner = plan_.user;
+    }
     if (!facts_.tmpfs_holds_uppers) options.upper_parent = plan_.state_dir / "uppers";
     options.masked = facts_.masked;
     options.read_only = facts_.read_only;
@@ -114,6 +120,7 @@ class Launch {
     child.argv = {name, option, stream_number.data(), nullptr};
     child.hostname = plan_.hostname;
     child.capabilities = kAgentCapabilities;
+    if (by_root() && plan_.user != 0) child.capabilities |= kBecomeCapabilities;
     child.lifetime = plan_.lifetime;
     if (plan_.limits.cpus > 0 && facts_.cgroups.version_of("cpu") == CgroupHost::Version::none) {
       child.cpus = allowed_cpus(plan_.limits, facts_.cpus);

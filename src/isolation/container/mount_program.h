@@ -47,6 +47,7 @@ struct MountScratch {
 struct ScratchDirectory {
   std::string name;
   mode_t mode = 0755;
+  uid_t owner = 0;  // and group
 };
 struct ScratchFile {
   std::string name;

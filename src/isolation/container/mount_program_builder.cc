@@ -88,7 +88,9 @@ class Builder {
 
   Result<MountProgram> build() {
     PD_TRY(check_places());
-    for (const auto& [name, at, mode] : private_directories()) covers_.emplace(at, Missing::create);
+    for (const PrivateDirectory& dir : private_directories()) {
+      covers_.emplace(dir.at, Missing::create);
+    }
     add_scratch();
     for (const auto& tree : plan_.files.overlays) PD_TRY(add_overlay(tree));
     for (const auto& bind : plan_.files.binds) PD_TRY(add_bind(bind));
@@ -267,6 +269,7 @@ class Builder {
     std::string name;
     GuestPath at;
     mode_t mode;
+    uid_t owner = 0;
   };
 
   // Empty directories of the scratch, each where programs expect to write. /dev of a root that we
@@ -275,14 +278,14 @@ class Builder {
     std::vector<PrivateDirectory> dirs{{"tmp", GuestPath("/tmp"), 01777},
                                        {"var-tmp", GuestPath("/var/tmp"), 01777},
                                        {"run", GuestPath("/run"), 0755},
-                                       {"home", plan_.home, 0700}};
+                                       {"home", plan_.home, 0700, options_.home_owner}};
     if (is_taken(GuestPath("/"))) dirs.push_back({"dev", GuestPath("/dev"), 0755});
     return dirs;
   }
 
   void add_private(const PrivateDirectory& dir) {
     if (is_taken(dir.at)) return;
-    program_.push_back(step::ScratchDirectory{dir.name, dir.mode});
+    program_.push_back(step::ScratchDirectory{dir.name, dir.mode, dir.owner});
     place(dir.at, step::BindScratch{dir.name, kTree, target(dir.at, Node::directory)});
   }
 

@@ -47,6 +47,7 @@ struct ProgramOptions {
   uint64_t scratch_bytes = 0;
   uint64_t scratch_inodes = 0;
   uint64_t shm_bytes = 0;
+  uid_t home_owner = 0;          // of plan.home, as seen inside; its group, too
   std::optional<gid_t> tty_gid;  // group of terminals, where it is mapped
   // Where uppers of trees that the plan gives none are made, when the scratch tmpfs cannot hold
   // them.

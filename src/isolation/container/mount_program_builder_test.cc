@@ -233,5 +233,12 @@ TEST_F(MountProgramBuilder, AMissingSourceIsNamed) {
   EXPECT_NE(program.error().describe().find("absent"), std::string::npos);
 }
 
+TEST_F(MountProgramBuilder, TheHomeIsTheUsersAndNothingElseIs) {
+  options_.home_owner = 1000;
+  for (const auto& step : steps_of<step::ScratchDirectory>(must_build())) {
+    EXPECT_EQ(step.owner, step.name == "home" ? 1000u : 0u) << step.name;
+  }
+}
+
 }  // namespace
 }  // namespace paddock::isolation::container

@@ -91,7 +91,9 @@ class Runner {
   }
 
   int operator()(const step::ScratchDirectory& s) {
-    return ::mkdirat(scratch_, s.name.c_str(), s.mode);
+    if (::mkdirat(scratch_, s.name.c_str(), s.mode) != 0) return -1;
+    if (s.owner == 0) return 0;
+    return ::fchownat(scratch_, s.name.c_str(), s.owner, s.owner, AT_SYMLINK_NOFOLLOW);
   }
 
   int operator()(const step::ScratchFile& s) {
