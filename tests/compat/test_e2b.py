@@ -223,6 +223,27 @@ def test_files_are_written_read_listed_moved_and_removed(sdk):
     """)
 
 
+def test_files_come_in_every_form_that_clients_send(sdk):
+    sdk("""
+    const s = await Sandbox.create()
+    const text = 'packed '.repeat(100_000)
+    await s.files.write('gz', text, { gzip: true })
+    assert.equal(await s.files.read('gz'), text)
+    await s.files.write('octets', 'plain', { useOctetStream: true })
+    assert.equal(await s.files.read('octets'), 'plain')
+    await s.files.write('streamed', new Blob([text]).stream())
+    assert.equal((await s.commands.run('wc -c < streamed')).stdout.trim(), String(text.length))
+    const stream = await s.files.read('gz', { format: 'stream' })
+    let length = 0
+    for await (const piece of stream) length += piece.length
+    assert.equal(length, text.length)
+    await s.files.write('tagged', 'x', { metadata: { author: 'me' } })
+    const { metadata } = await s.files.getInfo('tagged')
+    assert.ok(metadata === undefined || metadata.author === 'me')
+    await s.kill()
+    """)
+
+
 def test_large_files_come_back_whole(sdk):
     sdk("""
     import { createHash, randomBytes } from 'node:crypto'
