@@ -67,6 +67,7 @@ class Turnstile {
     Turnstile* turnstile_;
   };
   [[nodiscard]] Turn enter(Task& task);
+  bool is_taken() const { return taken_; }
 
  private:
   void leave();

@@ -56,6 +56,13 @@ Status TlsStream::flush(Task& task) {
   return {};
 }
 
+// For the reading side. Records that a writer is just sending are its own business: it may wait for
+// a peer that reads nothing until we have read.
+Status TlsStream::flush_unless_sending(Task& task) {
+  if (BIO_pending(outgoing_) == 0 || writers_.is_taken()) return {};
+  return flush(task);
+}
+
 Status TlsStream::take_more(Task& task) {
   std::array<char, kRecord> buffer;
   const size_t count = PD_TRY(below_->read(task, buffer));
@@ -67,7 +74,7 @@ Status TlsStream::take_more(Task& task) {
 Status TlsStream::failed(Task& task, std::string_view doing) {
   const std::string why = last_ssl_error();
   const long verdict = SSL_get_verify_result(ssl_.get());
-  (void)flush(task);  // the alert, as far as the peer still listens
+  (void)flush_unless_sending(task);  // the alert, as far as the peer still listens
   if (verdict != X509_V_OK) {
     return Error(Code::permission_denied, fmt::format("{}: certificate refused: {}", doing,
                                                       X509_verify_cert_error_string(verdict)));
@@ -96,7 +103,7 @@ Result<size_t> TlsStream::read(Task& task, std::span<char> into) {
     const int state = SSL_get_error(ssl_.get(), done);
     if (state == SSL_ERROR_ZERO_RETURN) return size_t{0};
     if (state != SSL_ERROR_WANT_READ) return failed(task, "reading TLS").error();
-    PD_TRY(flush(task));  // key updates
+    PD_TRY(flush_unless_sending(task));  // key updates
     PD_TRY(take_more(task));
   }
 }

@@ -39,6 +39,7 @@ class TlsStream : public Stream {
  private:
   Status take_more(Task& task);
   Status flush(Task& task);
+  Status flush_unless_sending(Task& task);
   Status failed(Task& task, std::string_view doing);
 
   std::unique_ptr<Stream> below_;

@@ -77,6 +77,27 @@ TEST(TlsStream, BothSidesMeetAndChooseAProtocol) {
   });
 }
 
+TEST(TlsStream, ReadingGoesOnWhileAWriterWaitsForItsPeer) {
+  Loop loop;
+  Authority authority;
+  Ends ends(loop, authority, "a.example", "a.example");
+  run_on(loop, [&](Task& task) {
+    ASSERT_TRUE(ends.shake(loop, task).server.ok());
+    Event written(loop);
+    loop.spawn([&](Task& other) {
+      EXPECT_TRUE(ends.client->write(other, std::string(8 << 20, 'x')).ok());
+      written.set();
+    });
+    task.sleep(std::chrono::milliseconds(50));
+    ASSERT_FALSE(written.is_set()) << "the peer does not read";
+    ASSERT_TRUE(ends.server->write(task, "hello").ok());
+    Deadline deadline(loop, std::chrono::seconds(10), [&] { ends.raw_server->abort(); });
+    EXPECT_EQ(read_text(task, *ends.client, 5), "hello");
+    EXPECT_EQ(read_text(task, *ends.server, 8 << 20).size(), 8u << 20);
+    written.wait_surely(task);
+  });
+}
+
 TEST(TlsStream, AnAddressIsAHostToo) {
   Loop loop;
   Authority authority;

@@ -134,7 +134,11 @@ int talk(const char* host, const char* port, const char* text, const char* from 
   const int fd = open_connection(host, port, from);
   if (fd < 0) return 1;
   ::signal(SIGPIPE, SIG_IGN);
-  (void)!::write(fd, text, std::strlen(text));
+  // A reset that comes this early is told once, to whoever calls first.
+  if (::write(fd, text, std::strlen(text)) < 0 && errno == ECONNRESET) {
+    std::puts(std::strerror(ECONNRESET));
+    return 1;
+  }
   ::shutdown(fd, SHUT_WR);
   return listen_to(fd);
 }
