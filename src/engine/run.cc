@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "engine/agent_link.h"
+#include "engine/agent_setup.h"
 #include "engine/denials.h"
 #include "engine/egress_bridge.h"
 #include "engine/egress_setup.h"
@@ -19,7 +20,6 @@
 #include "sys/clock.h"
 #include "sys/files.h"
 #include "sys/pid.h"
-#include "wire/build_id.h"
 
 namespace paddock::engine {
 namespace {
@@ -29,51 +29,17 @@ using isolation::Sandbox;
 using model::Control;
 using model::Decision;
 
-// For set-up: a loaded machine is slow, an agent that says nothing this long is dead.
-constexpr int kHandshakeMs = 30'000;
 // The agent's deadline behind the command's own timer.
 constexpr uint64_t kDeadlineSlackMs = 10'000;
 
-Status check_hello(const wire::ToHost& message) {
-  if (!message.has_hello()) return Error(Code::data_corrupt, "the agent did not introduce itself");
-  if (message.hello().protocol() == wire::kProtocolVersion &&
-      message.hello().build_id() == wire::build_id()) {
-    return {};
-  }
-  return Error(Code::failed_precondition, "paddock-agent is of another build than paddock")
-      .set_remedy("install both from one build");
-}
-
-enum class WayOut { none, given };
-
-// Introductions, confinement, and the agent's own report of what holds. Nothing of the caller's has
-// run when this returns.
-Status set_up_agent(const Sandbox& sandbox, AgentLink& link, const RunPlan& plan, WayOut way_out) {
+AgentSetup agent_setup(const Sandbox& sandbox, const RunPlan& plan, const NetworkSession* session) {
+  AgentSetup setup;
   const uint64_t timeout_ms = plan.sandbox.limits.timeout_seconds * 1000;
-  wire::ToAgent message;
-  *message.mutable_setup() = sandbox.setup();
-  message.mutable_setup()->clear_egress();
-  if (way_out == WayOut::given) {
-    *message.mutable_setup()->mutable_egress() =
-        egress_setup(sandbox.setup().egress().form(), plan.egress.literals);
+  if (timeout_ms != 0) setup.deadline_ms = timeout_ms + kDeadlineSlackMs;
+  if (session != nullptr) {
+    setup.egress = egress_setup(sandbox.setup().egress().form(), plan.egress.literals);
   }
-  message.mutable_setup()->set_build_id(std::string(wire::build_id()));
-  message.mutable_setup()->set_denial_limit(kMaxDenials);
-  message.mutable_setup()->set_bound(true);
-  if (timeout_ms != 0) message.mutable_setup()->set_deadline_ms(timeout_ms + kDeadlineSlackMs);
-  wire::ToHost hello = PD_TRY(link.next_message(kHandshakeMs));
-  PD_TRY(check_hello(hello));
-  wire::ToHost answer = PD_TRY(link.call(std::move(message), kHandshakeMs));
-  if (!answer.has_evidence()) return Error(Code::data_corrupt, "the agent reported no evidence");
-  auto mismatches = sandbox.check(answer.evidence());
-  if ((way_out == WayOut::given) != answer.evidence().egress()) {
-    mismatches.push_back("the way out is not in place: " + answer.evidence().network_error());
-  }
-  if (mismatches.empty()) return {};
-  for (std::string& mismatch : mismatches) mismatch = printable(mismatch);
-  return Error(Code::failed_precondition,
-               "inside, the isolation is not what was decided: " + join(mismatches, "; "))
-      .set_remedy("the sandbox was destroyed; `paddock doctor` shows what this host gives");
+  return setup;
 }
 
 wire::Start start_message(const RunRequest& request, const RunPlan& plan, const Sandbox& sandbox) {
@@ -194,7 +160,7 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
   std::unique_ptr<Sandbox> sandbox = PD_TRY(backend.start(plan.sandbox));
   PD_TRY(record.started(sys::pid_of(sandbox->agent())));
   AgentLink link(sandbox->stream());
-  PD_TRY(set_up_agent(*sandbox, link, plan, session ? WayOut::given : WayOut::none));
+  PD_TRY(set_up_agent(*sandbox, link, agent_setup(*sandbox, plan, session.get())));
   for (const Control& control : sandbox->controls()) plan.decision.controls.push_back(control);
   decided(plan.decision);
   if (plan.view) {

@@ -12,6 +12,7 @@ namespace paddock::net {
 // Read anew when older than a few seconds. Thread-safe.
 class HostAddresses {
  public:
+  // True of every address while the kernel does not tell.
   bool contains(const model::IpAddress& address);
 
  private:

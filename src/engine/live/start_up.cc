@@ -7,43 +7,13 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "engine/agent_setup.h"
 #include "policy/level_choice.h"
-#include "wire/build_id.h"
 
 namespace paddock::engine {
 namespace {
 
 using isolation::Sandbox;
-
-constexpr int kHandshakeMs = 30'000;
-
-Status check_hello(const wire::ToHost& message) {
-  const bool ours = message.has_hello() && message.hello().protocol() == wire::kProtocolVersion &&
-                    message.hello().build_id() == wire::build_id();
-  if (ours) return {};
-  return Error(Code::failed_precondition, "paddock-agent is of another build than paddock")
-      .set_remedy("install both from one build");
-}
-
-// Nothing of a client's has run when this returns.
-Status set_up_agent(const Sandbox& sandbox, AgentLink& link, uint64_t deadline_ms) {
-  const wire::ToHost hello = PD_TRY(link.next_message(kHandshakeMs));
-  PD_TRY(check_hello(hello));
-  wire::ToAgent message;
-  *message.mutable_setup() = sandbox.setup();
-  message.mutable_setup()->set_build_id(std::string(wire::build_id()));
-  message.mutable_setup()->set_denial_limit(kMaxDenials);
-  message.mutable_setup()->set_bound(true);
-  message.mutable_setup()->set_deadline_ms(deadline_ms);
-  wire::ToHost answer = PD_TRY(link.call(std::move(message), kHandshakeMs));
-  if (!answer.has_evidence()) return Error(Code::data_corrupt, "the agent reported no evidence");
-  auto mismatches = sandbox.check(answer.evidence());
-  if (mismatches.empty()) return {};
-  for (std::string& mismatch : mismatches) mismatch = printable(mismatch);
-  return Error(Code::failed_precondition,
-               "inside, the isolation is not what was decided: " + join(mismatches, "; "))
-      .set_remedy("the sandbox was destroyed; `paddock doctor` shows what this host gives");
-}
 
 std::map<std::string, std::string> as_map(const std::vector<std::string>& variables) {
   std::map<std::string, std::string> out;
@@ -87,7 +57,7 @@ Result<StartedUp> start_up(const Parts& parts, LivePlan plan, net::Worker& worke
       parts.make_backend(plan.level));
   std::unique_ptr<Sandbox> sandbox = PD_TRY(backend->start(plan.run.sandbox));
   auto link = std::make_unique<AgentLink>(sandbox->stream());
-  PD_TRY(set_up_agent(*sandbox, *link, deadline_ms));
+  PD_TRY(set_up_agent(*sandbox, *link, {.deadline_ms = deadline_ms, .egress = {}}));
   sys::SocketFd waiting(::fcntl(sandbox->stream().get(), F_DUPFD_CLOEXEC, 3));
   if (!waiting.is_open()) return Error::from_errno(errno, "watching the agent's stream");
 
