@@ -45,7 +45,7 @@ function(paddock_library)
       PADDOCK_SOURCE_DIR="${CMAKE_SOURCE_DIR}" PADDOCK_BINARY_DIR="${CMAKE_BINARY_DIR}")
     paddock_sanitize(${ARG_NAME}_test)
     add_test(NAME unit.${ARG_NAME} COMMAND ${ARG_NAME}_test --gtest_brief=1)
-    set_tests_properties(unit.${ARG_NAME} PROPERTIES LABELS unit TIMEOUT 300
+    set_tests_properties(unit.${ARG_NAME} PROPERTIES LABELS unit TIMEOUT 600
       ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1;GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/test-results/")
   endif()
 
