@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kWriteAtATime = 64u << 10;
 // What is left of a body that the handler did not want is read up to here, else the client is cut.
 constexpr size_t kMaxUnwanted = 1u << 20;
+constexpr milliseconds kParting{1000};
 
 milliseconds left_until(Clock::time_point end) {
   return std::chrono::duration_cast<milliseconds>(end - Clock::now());
@@ -260,10 +261,12 @@ void serve_connection(Task& task, std::shared_ptr<Stream> stream, const Handler&
   }
   // What the client still has to read is not thrown away by a reset: end first, abort a little
   // later, or when it has ended its side as well.
+  // A client that is sending may go on for a while before it looks.
   if (stream->end_writing(task).ok()) {
-    for (int i = 0; i < 20 && !input->has_ended(); ++i) {
+    const Clock::time_point end = Clock::now() + kParting;
+    while (!loop_of(task).is_ending() && !input->has_ended() && left_until(end).count() > 0) {
       input->take(input->bytes().size());
-      input->wait_for_more(task, 0, milliseconds(50));
+      input->wait_for_more(task, 0, left_until(end));
     }
   }
   stream->abort();
