@@ -4,26 +4,15 @@
 
 #include "net/event.h"
 #include "net/socket_stream.h"
+#include "net/testing/line.h"
 #include "net/testing/on_loop.h"
 
 namespace paddock::net {
 namespace {
 
+using testing::Line;
 using testing::read_text;
 using testing::run_on;
-using testing::socket_pair;
-
-// client ↔ (a, b pumped) ↔ server
-struct Line {
-  explicit Line(Loop& loop) {
-    auto left = socket_pair(), right = socket_pair();
-    client = std::make_unique<SocketStream>(loop, std::move(left.a));
-    a = std::make_unique<SocketStream>(loop, std::move(left.b));
-    b = std::make_unique<SocketStream>(loop, std::move(right.a));
-    server = std::make_unique<SocketStream>(loop, std::move(right.b));
-  }
-  std::unique_ptr<SocketStream> client, a, b, server;
-};
 
 TEST(Pump, CarriesBothWaysAndEndsEachWayOnItsOwn) {
   Loop loop;

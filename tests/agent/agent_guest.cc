@@ -70,52 +70,51 @@ int check() {
   return 0;
 }
 
-int connect_to(int type, const char* host, const char* port) {
-  sockaddr_storage address{};
-  auto* v4 = reinterpret_cast<sockaddr_in*>(&address);
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address);
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;  // 0: the text is no address
+
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+Address address_of(const char* host, const char* port) {
+  Address address;
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
   const auto number = htons(static_cast<uint16_t>(std::atoi(port)));
-  socklen_t size = sizeof *v4;
   if (::inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
     v4->sin_family = AF_INET;
     v4->sin_port = number;
-  } else {
-    if (::inet_pton(AF_INET6, host, &v6->sin6_addr) != 1) return 2;
+    address.size = sizeof *v4;
+  } else if (::inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
     v6->sin6_family = AF_INET6;
     v6->sin6_port = number;
-    size = sizeof *v6;
+    address.size = sizeof *v6;
   }
-  const int fd = ::socket(address.ss_family, type, 0);
-  const auto* to = reinterpret_cast<const sockaddr*>(&address);
-  const bool failed =
-      type == SOCK_STREAM ? ::connect(fd, to, size) != 0 : ::sendto(fd, "x", 1, 0, to, size) != 1;
+  return address;
+}
+
+int connect_to(int type, const char* host, const char* port) {
+  const Address address = address_of(host, port);
+  if (address.size == 0) return 2;
+  const int fd = ::socket(address.storage.ss_family, type, 0);
+  const bool failed = type == SOCK_STREAM
+                          ? ::connect(fd, address.get(), address.size) != 0
+                          : ::sendto(fd, "x", 1, 0, address.get(), address.size) != 1;
   std::printf("%s\n", failed ? std::strerror(errno) : "sent");
   return failed ? 1 : 0;
 }
 
 int open_connection(const char* host, const char* port, const char* from = nullptr) {
-  sockaddr_storage address{};
-  auto* v4 = reinterpret_cast<sockaddr_in*>(&address);
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address);
-  const auto number = htons(static_cast<uint16_t>(std::atoi(port)));
-  socklen_t size = sizeof *v4;
-  if (::inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
-    v4->sin_family = AF_INET;
-    v4->sin_port = number;
-  } else {
-    ::inet_pton(AF_INET6, host, &v6->sin6_addr);
-    v6->sin6_family = AF_INET6;
-    v6->sin6_port = number;
-    size = sizeof *v6;
-  }
-  const int fd = ::socket(address.ss_family, SOCK_STREAM, 0);
+  const Address address = address_of(host, port);
+  const int fd = ::socket(address.storage.ss_family, SOCK_STREAM, 0);
   if (from != nullptr) {
     sockaddr_in local{};
     local.sin_family = AF_INET;
     ::inet_pton(AF_INET, from, &local.sin_addr);
     if (::bind(fd, reinterpret_cast<const sockaddr*>(&local), sizeof local) != 0) return -1;
   }
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0) return fd;
+  if (::connect(fd, address.get(), address.size) == 0) return fd;
   std::printf("%s\n", std::strerror(errno));
   return -1;
 }
