@@ -19,7 +19,7 @@ RANKS = [
     ["model"],
     ["store"],
     ["policy", "wire", "net"],
-    ["image", "view", "isolation", "egress"],
+    ["image", "view", "isolation", "egress", "service"],
     ["engine"],
     ["api"],
     ["cmd"],

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/cli_serving.h"
 #include "policy/setting.h"
 
 namespace paddock::cmd {
@@ -179,16 +180,6 @@ void add_doctor(CLI::App& app, Invocation& chosen) {
   verb->callback([args, &chosen] { chosen = *args; });
 }
 
-void add_serve(CLI::App& app, Invocation& chosen) {
-  auto args = std::make_shared<ServeArgs>();
-  CLI::App* verb = app.add_subcommand(
-      "serve", "make sandboxes for clients of the E2B SDK, until it is interrupted");
-  verb->add_option("--listen", args->listen, "loopback address and port; port 0: one that is free")
-      ->type_name("ADDRESS:PORT")
-      ->capture_default_str();
-  verb->callback([args, &chosen] { chosen = *args; });
-}
-
 void add_secret(CLI::App& app, Invocation& chosen) {
   struct Verb {
     SecretArgs::Verb verb;
@@ -240,7 +231,7 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
   for (auto* add : {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback,
-                    add_gc, add_init, add_policy, add_doctor, add_secret, add_serve}) {
+                    add_gc, add_init, add_policy, add_doctor, add_secret, add_serve, add_key}) {
     add(app, chosen);
   }
   std::vector<std::string> words(argv + 1, argv + argc);

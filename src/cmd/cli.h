@@ -1,4 +1,4 @@
-// argv → Invocation. The only unit that knows CLI11.
+// argv → Invocation.
 #pragma once
 
 #include <optional>

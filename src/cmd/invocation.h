@@ -88,8 +88,15 @@ struct ServeArgs {
   std::string listen = "127.0.0.1:3100";
 };
 
+struct KeyArgs {
+  enum class Verb { create, list, revoke } verb = Verb::list;
+  std::string name;  // the label of a new key; id, prefix or label of one to revoke
+  bool metrics = false;
+  bool json = false;
+};
+
 using Invocation =
     std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
-                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, ServeArgs>;
+                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, ServeArgs, KeyArgs>;
 
 }  // namespace paddock::cmd

@@ -59,6 +59,10 @@ int dispatch(const ServeArgs& args, Context& context) {
   return serve(args, context);
 }
 
+int dispatch(const KeyArgs& args, Context& context) {
+  return key(args, context);
+}
+
 int main_of(int argc, char** argv) {
   auto parsed = parse_command_line(argc, argv);
   if (auto* exit = std::get_if<Exit>(&parsed)) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/doorkeeper.h"
 #include "api/e2b/server.h"
 #include "base/strings.h"
 #include "cmd/console.h"
@@ -17,15 +18,19 @@
 #include "model/ip_address.h"
 #include "net/http/server.h"
 #include "net/listener.h"
+#include "service/keys.h"
 #include "sys/random.h"
 #include "sys/signal_fd.h"
 
 namespace paddock::cmd {
 namespace {
 
+enum class Reach { this_machine, everybody };
+
 struct Endpoint {
   model::IpAddress address;
   uint16_t port = 0;
+  Reach reach = Reach::this_machine;
 };
 
 Error no_endpoint(const std::string& text, std::string_view why) {
@@ -45,22 +50,36 @@ Result<Endpoint> parse_endpoint(const std::string& text) {
   if (!address.ok()) return no_endpoint(text, "no address");
   const auto port = parse_u64(text.substr(colon + 1));
   if (!port || *port > 65535) return no_endpoint(text, "no port");
-  if (host != "::1" && !host.starts_with("127.")) {
-    return Error(Code::permission_denied,
-                 fmt::format("--listen {}: without API keys the server is for this machine alone, "
-                             "and keys are not built yet",
-                             printable(text)))
-        .set_remedy("listen on a loopback address; reach it from elsewhere through ssh -L");
-  }
-  return Endpoint{std::move(*address), static_cast<uint16_t>(*port)};
+  const Reach reach =
+      host == "::1" || host.starts_with("127.") ? Reach::this_machine : Reach::everybody;
+  return Endpoint{std::move(*address), static_cast<uint16_t>(*port), reach};
 }
 
-void announce(const Endpoint& endpoint, uint16_t port) {
+// Whoever reaches further than this machine asks for a key, even if the table of keys were lost
+// meanwhile.
+Result<api::Doorkeeper::Rule> rule_for(const Endpoint& endpoint, service::KeyRing& keys) {
+  if (endpoint.reach == Reach::this_machine) return api::Doorkeeper::Rule::when_made;
+  if (PD_TRY(keys.has_keys())) return api::Doorkeeper::Rule::required;
+  return Error(Code::permission_denied,
+               fmt::format("--listen {}: without API keys the server is for this machine alone",
+                           endpoint.address.with_port(endpoint.port)))
+      .set_remedy("`paddock key create LABEL` makes a key; or listen on a loopback address");
+}
+
+void announce(const Endpoint& endpoint, uint16_t port, api::Doorkeeper& door) {
   const std::string url = "http://" + endpoint.address.with_port(port);
-  print(
-      fmt::format("paddock serves {0}, to this machine alone; any API key is taken\n"
-                  "  export E2B_API_URL={0} E2B_SANDBOX_URL={0} E2B_API_KEY=e2b_{1}\n",
-                  url, std::string(40, '0')));
+  auto takes_any = door.takes_any();
+  if (takes_any.ok() && *takes_any) {
+    print(
+        fmt::format("paddock serves {0}, to this machine alone; any API key is taken\n"
+                    "  export E2B_API_URL={0} E2B_SANDBOX_URL={0} E2B_API_KEY=e2b_{1}\n",
+                    url, std::string(40, '0')));
+  } else {
+    print(
+        fmt::format("paddock serves {0}, to holders of an API key (`paddock key create`)\n"
+                    "  export E2B_API_URL={0} E2B_SANDBOX_URL={0} E2B_API_KEY=…\n",
+                    url));
+  }
   ::fflush(stdout);
 }
 
@@ -88,6 +107,9 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   sys::SignalFd signals = PD_TRY(sys::SignalFd::open({SIGINT, SIGTERM, SIGHUP}));
   policy::Compiled policy = PD_TRY(context.settings(model::HostPath(), {}));
   engine::Parts parts = PD_TRY(context.parts(engine::kLiveUser));
+  service::KeyRing keys(
+      PD_TRY(store::Database::open((PD_TRY(context.home()) / "paddock.db").str())));
+  api::Doorkeeper door(keys, PD_TRY(rule_for(endpoint, keys)));
   const api::e2b::AccessTokens tokens(sys::random_bytes(32));
 
   // What runs on the loop refers to it: the loop ends first.
@@ -98,10 +120,9 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   PD_TRY(sandboxes->open());
   std::shared_ptr<net::Listener> listener =
       PD_TRY(net::Listener::open(loop, endpoint.address, endpoint.port));
-  loop.spawn([listener, handler = api::e2b::make_handler(*sandboxes, tokens)](net::Task& task) {
-    net::http::serve(task, listener, handler, {});
-  });
-  announce(endpoint, listener->port());
+  loop.spawn([listener, handler = api::e2b::make_handler({*sandboxes, tokens, door})](
+                 net::Task& task) { net::http::serve(task, listener, handler, {}); });
+  announce(endpoint, listener->port(), door);
   wait_for(signals);
   say("ending every sandbox");
   run_on(loop, [&](net::Task& task) {

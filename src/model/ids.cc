@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/strings.h"
+#include "model/owner.h"
 
 namespace paddock::model {
 namespace {
@@ -45,5 +46,6 @@ Result<Id<Tag>> Id<Tag>::parse(std::string_view text) {
 
 template class Id<SandboxTag>;
 template class Id<ViewTag>;
+template class Id<KeyTag>;
 
 }  // namespace paddock::model

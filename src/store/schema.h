@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 3> kMigrations{
+inline constexpr std::array<std::string_view, 4> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -58,6 +58,17 @@ inline constexpr std::array<std::string_view, 3> kMigrations{
     ended_ms INTEGER NOT NULL DEFAULT 0,    -- 0: it has not
     metadata TEXT NOT NULL        -- JSON object of texts, its maker's
   ) STRICT;
+)sql",
+    R"sql(
+  CREATE TABLE api_key (          -- service/keys.cc
+    id TEXT PRIMARY KEY,
+    label TEXT NOT NULL,
+    scope TEXT NOT NULL,          -- sandboxes, metrics
+    hash TEXT NOT NULL UNIQUE,    -- of the secret
+    created_ms INTEGER NOT NULL,
+    revoked_ms INTEGER NOT NULL DEFAULT 0   -- 0: it is good
+  ) STRICT;
+  ALTER TABLE live_sandbox ADD COLUMN owner TEXT NOT NULL DEFAULT '';  -- id of a key; '': the keeper
 )sql"};
 
 }  // namespace paddock::store

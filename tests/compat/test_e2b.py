@@ -41,7 +41,7 @@ def daemon(paddock):
 def sdk(package, daemon):
     """Runs a script that has the package at hand; returns what it printed."""
 
-    def run(script):
+    def run(script, key="e2b_" + "0" * 40):
         file = package / "script.mjs"
         file.write_text(PRELUDE + script)
         done = subprocess.run(
@@ -50,7 +50,7 @@ def sdk(package, daemon):
                 "PATH": os.environ["PATH"],
                 "E2B_API_URL": daemon.url,
                 "E2B_SANDBOX_URL": daemon.url,
-                "E2B_API_KEY": "e2b_" + "0" * 40,
+                "E2B_API_KEY": key,
             },
             capture_output=True,
             text=True,
@@ -60,6 +60,31 @@ def sdk(package, daemon):
         return done.stdout
 
     return run
+
+
+def test_a_key_is_right_wrong_or_somebody_elses(sdk, paddock):
+    one, other = (
+        paddock("key", "create", label, "--json").ok().json()["secret"] for label in ("a", "b")
+    )
+    made = sdk(
+        """
+    const s = await Sandbox.create()
+    assert.equal((await s.commands.run('echo here')).stdout, 'here\\n')
+    console.log(s.sandboxId)
+    """,
+        key=one,
+    ).strip()
+    sdk(
+        f"""
+    await assert.rejects(Sandbox.connect('{made}'), e => e instanceof e2b.NotFoundError)
+    await assert.rejects(Sandbox.getInfo('{made}'), e => e instanceof e2b.NotFoundError)
+    assert.equal(await Sandbox.kill('{made}'), false)
+    assert.deepEqual(await Sandbox.list().nextItems(), [])
+    """,
+        key=other,
+    )
+    sdk("await assert.rejects(Sandbox.create(), e => e instanceof e2b.AuthenticationError)")
+    sdk(f"assert.equal(await Sandbox.kill('{made}'), true)", key=one)
 
 
 def test_a_sandbox_is_made_told_about_and_killed(sdk):

@@ -9,10 +9,10 @@ from support.program import PADDOCK, PATIENCE
 
 
 class Daemon:
-    def __init__(self, paddock, *options):
+    def __init__(self, paddock, *options, listen="127.0.0.1:0"):
         self.log = paddock.base / "serve.log"
         self.process = subprocess.Popen(
-            [PADDOCK, "serve", "--listen", "127.0.0.1:0", *options],
+            [PADDOCK, "serve", "--listen", listen, *options],
             env=paddock.env,
             cwd=paddock.base,
             stdin=subprocess.DEVNULL,
@@ -21,7 +21,7 @@ class Daemon:
             text=True,
         )
         line = self.process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        found = re.search(r"http://[0-9.]+:(\d+)", line)
         assert found, f"no address in: {line} {self.log.read_text()}"
         self.port = int(found[1])
         self.url = found[0]

@@ -33,6 +33,8 @@ struct Request {
   ApiVersion version = ApiVersion::v1;
 
   const std::string& method() const { return exchange.request().method; }
+  // Of a caller whom we know; others get no further than serve_control().
+  const model::Caller& caller() const { return *options.caller; }
 };
 
 Status fail(const Request& request, const Error& error) {
@@ -65,6 +67,7 @@ Status create(const Request& request) {
   if (!body.ok()) return fail(request, body.error());
   auto wanted = create_request(*body, request.version);
   if (!wanted.ok()) return fail(request, wanted.error());
+  wanted->owner = request.caller().owner;
   auto made = request.options.sandboxes.create(request.task, std::move(*wanted));
   if (!made.ok()) return fail(request, made.error());
   return answer(request, 201, session_json(**made, request.options.tokens.of((*made)->id())));
@@ -108,6 +111,7 @@ Status list(const Request& request) {
   }
   std::map<std::string, std::shared_ptr<LiveSandbox>> found;
   for (const auto& sandbox : request.options.sandboxes.list()) {
+    if (!request.caller().may_see(sandbox->info().owner)) continue;
     const bool named =
         value("template").empty() || value("template") == sandbox->info().template_name;
     if (named && wants(value("state"), "running") && has_metadata(*sandbox, value("metadata"))) {
@@ -240,7 +244,8 @@ Status serve_one_sandbox(const Request& request) {
   const std::string& id = request.path[1];
   const std::string action = request.path.size() > 2 ? request.path[2] : "";
   const auto sandbox = request.options.sandboxes.find(id);
-  if (!sandbox) {
+  // Somebody else's is answered like none at all.
+  if (!sandbox || !request.caller().may_see(sandbox->info().owner)) {
     return fail(request, 404,
                 "Sandbox \"" + printable(id.substr(0, 64)) +
                     "\" doesn't exist or you don't have access to it");
@@ -267,6 +272,14 @@ Status serve_path(const Request& request) {
   return fail(request, 405, "/sandboxes knows GET and POST");
 }
 
+// One message for keys that never were, that were revoked, and that are somebody else's.
+Status refuse_caller(const Request& request) {
+  if (request.exchange.request().headers.get("x-api-key").empty()) {
+    return fail(request, 401, "no API key: set E2B_API_KEY");
+  }
+  return fail(request, 401, "Invalid API key");
+}
+
 }  // namespace
 
 Status serve_control(net::Task& task, Exchange& exchange, const ControlOptions& options) {
@@ -276,12 +289,7 @@ Status serve_control(net::Task& task, Exchange& exchange, const ControlOptions& 
   }
   const bool is_health = request.path == std::vector<std::string>{"health"};
   if (is_health) return answer_nothing(request);
-  // Without keys in the catalogue any is taken, from loopback; none at all is a client that was set
-  // up wrong.
-  if (exchange.request().headers.get("x-api-key").empty()) {
-    return fail(request, 401,
-                "no API key: set E2B_API_KEY (any text, this server has no keys yet)");
-  }
+  if (!options.caller) return refuse_caller(request);
   if (request.path.front() == "v2" || request.path.front() == "v3") {
     request.version = ApiVersion::v2;
     request.path.erase(request.path.begin());

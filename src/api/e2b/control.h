@@ -1,10 +1,12 @@
 // The control plane: sandboxes made, listed, told about and ended.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/e2b/access.h"
 #include "engine/live/sandboxes.h"
+#include "model/owner.h"
 #include "net/http/exchange.h"
 #include "net/task.h"
 
@@ -13,6 +15,7 @@ namespace paddock::api::e2b {
 struct ControlOptions {
   engine::Sandboxes& sandboxes;
   const AccessTokens& tokens;
+  std::optional<model::Caller> caller;  // nullopt: one whom we do not know
 };
 
 // Answers every request, those for what is not built by 501 and what it would be.

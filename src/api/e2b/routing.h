@@ -22,9 +22,12 @@ struct Route {
   uint16_t port = 0;
 };
 
+// Whose names a request may call this server by: without keys, loopback's own alone.
+enum class Hosts { loopback, any };
+
 // By the headers e2b-sandbox-id and -port, else by a host name PORT-ID.domain.
-// permission_denied: the Host or Origin of a page that a browser was led here by; without keys only
-// loopback's own names are taken. invalid_argument: an id or port that cannot be.
-Result<Route> route(const net::http::RequestHead& request);
+// permission_denied: the Host or Origin of a page that a browser was led here by, where
+// only loopback's own names are taken. invalid_argument: an id or port that cannot be.
+Result<Route> route(const net::http::RequestHead& request, Hosts hosts);
 
 }  // namespace paddock::api::e2b

@@ -5,6 +5,10 @@
 namespace paddock::api::e2b {
 namespace {
 
+Result<Route> route(const net::http::RequestHead& request) {
+  return e2b::route(request, Hosts::loopback);
+}
+
 using net::http::Headers;
 using net::http::RequestHead;
 
@@ -43,6 +47,12 @@ TEST(Routing, RefusesTheHostOfSomebodyElsesName) {
     ASSERT_FALSE(to.ok()) << host;
     EXPECT_EQ(to.error().code(), Code::permission_denied);
   }
+}
+
+TEST(Routing, TakesAnyNameWhereKeysAreAskedFor) {
+  const RequestHead head = request("/sandboxes", {{"Host", "ci.example"}});
+  EXPECT_FALSE(e2b::route(head, Hosts::loopback).ok());
+  EXPECT_TRUE(e2b::route(head, Hosts::any).ok());
 }
 
 TEST(Routing, RefusesPagesOfOtherOrigins) {

@@ -41,14 +41,26 @@ std::string find_signer(const net::http::RequestHead& request, engine::Sandboxes
   return "";
 }
 
-Status serve(net::Task& task, Exchange& exchange, engine::Sandboxes& sandboxes,
-             const AccessTokens& tokens) {
-  auto to = route(exchange.request());
+Status answer_error(net::Task& task, Exchange& exchange, const Error& error) {
+  return respond_http_error(task, exchange, http_status(error.code()), error.describe());
+}
+
+Status serve_caller(net::Task& task, Exchange& exchange, const ServerParts& parts) {
+  auto caller = parts.door.caller(exchange.request());
+  if (!caller.ok()) return answer_error(task, exchange, caller.error());
+  return serve_control(task, exchange, {parts.sandboxes, parts.tokens, *caller});
+}
+
+Status serve(net::Task& task, Exchange& exchange, const ServerParts& parts) {
+  const auto& [sandboxes, tokens, door] = parts;
+  auto takes_any = door.takes_any();
+  if (!takes_any.ok()) return answer_error(task, exchange, takes_any.error());
+  auto to = route(exchange.request(), *takes_any ? Hosts::loopback : Hosts::any);
   if (!to.ok()) {
     return respond_http_error(task, exchange, http_status(to.error().code()),
                               to.error().describe() + "; " + to.error().remedy());
   }
-  if (to->to == Route::To::control) return serve_control(task, exchange, {sandboxes, tokens});
+  if (to->to == Route::To::control) return serve_caller(task, exchange, parts);
   if (to->to == Route::To::signed_file) {
     to->id = find_signer(exchange.request(), sandboxes, tokens);
     if (to->id.empty()) return respond_http_error(task, exchange, 401, "invalid signature");
@@ -61,10 +73,10 @@ Status serve(net::Task& task, Exchange& exchange, engine::Sandboxes& sandboxes,
 
 }  // namespace
 
-net::http::Handler make_handler(engine::Sandboxes& sandboxes, const AccessTokens& tokens) {
-  return [&sandboxes, &tokens](net::Task& task, Exchange& exchange) {
+net::http::Handler make_handler(const ServerParts& parts) {
+  return [parts](net::Task& task, Exchange& exchange) {
     // What fails here is the connection: its end is all that can be said.
-    (void)serve(task, exchange, sandboxes, tokens).ok();
+    (void)serve(task, exchange, parts).ok();
   };
 }
 

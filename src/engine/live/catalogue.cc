@@ -45,10 +45,10 @@ Status Catalogue::begin() {
 
 Status Catalogue::add(const LiveInfo& info) {
   return database_.execute(
-      "INSERT INTO live_sandbox (id, template, state, created_ms, deadline_ms, metadata) VALUES "
-      "(?, ?, ?, ?, ?, ?)",
+      "INSERT INTO live_sandbox (id, template, state, created_ms, deadline_ms, metadata, owner) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)",
       {info.id.str(), info.template_name, name_of_state(info), info.created_ms, info.deadline_ms,
-       encode_metadata(info.metadata)});
+       encode_metadata(info.metadata), info.owner.key.str()});
 }
 
 Status Catalogue::set_state(const LiveInfo& info) {
@@ -66,8 +66,8 @@ Status Catalogue::set_deadline(const LiveInfo& info) {
 Result<std::vector<LiveInfo>> Catalogue::list() {
   std::vector<LiveInfo> out;
   for (const store::Row& row : PD_TRY(
-           database_.query("SELECT id, template, state, reason, created_ms, deadline_ms, metadata "
-                           "FROM live_sandbox ORDER BY created_ms DESC, id"))) {
+           database_.query("SELECT id, template, state, reason, created_ms, deadline_ms, metadata, "
+                           "owner FROM live_sandbox ORDER BY created_ms DESC, id"))) {
     LiveInfo info;
     info.id = PD_TRY(model::SandboxId::parse(row.text(0)));
     info.template_name = row.text(1);
@@ -76,6 +76,7 @@ Result<std::vector<LiveInfo>> Catalogue::list() {
     info.created_ms = row.integer(4);
     info.deadline_ms = row.integer(5);
     info.metadata = PD_TRY(decode_metadata(row.text(6)));
+    if (!row.text(7).empty()) info.owner.key = PD_TRY(model::KeyId::parse(row.text(7)));
     out.push_back(std::move(info));
   }
   return out;

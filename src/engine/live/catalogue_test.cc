@@ -17,6 +17,7 @@ class CatalogueOfLive : public ::testing::Test {
     info.created_ms = 1000;
     info.deadline_ms = 2000;
     info.metadata = {{"k", "ä \"quoted\""}};
+    info.owner = {model::KeyId::from_entropy("87654321")};
     return info;
   }
 
@@ -36,6 +37,7 @@ TEST_F(CatalogueOfLive, GivesBackWhatWasPutIn) {
   EXPECT_EQ(rows[0].state, SandboxState::running);
   EXPECT_EQ(rows[0].deadline_ms, 5000);
   EXPECT_EQ(rows[0].metadata, info.metadata);
+  EXPECT_EQ(rows[0].owner, info.owner);
 }
 
 TEST_F(CatalogueOfLive, WhatADaemonLeftBehindIsGoneWithAReason) {

@@ -18,6 +18,7 @@
 #include "isolation/backend.h"
 #include "model/decision.h"
 #include "model/ids.h"
+#include "model/owner.h"
 #include "model/settings.h"
 #include "net/worker.h"
 
@@ -32,6 +33,7 @@ struct LiveInfo {
   int64_t created_ms = 0;
   int64_t deadline_ms = 0;  // wall clock
   std::map<std::string, std::string> metadata;
+  model::Owner owner;
 };
 
 // What it was started as; never changes.

@@ -22,6 +22,7 @@ LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
   info.created_ms = sys::wall_clock_ms();
   info.deadline_ms = info.created_ms + request.timeout_ms;
   info.metadata = request.metadata;
+  info.owner = request.owner;
   return info;
 }
 

@@ -22,6 +22,7 @@ struct CreateRequest {
   int64_t timeout_ms = 300'000;
   std::map<std::string, std::string> metadata;
   std::map<std::string, std::string> environment;
+  model::Owner owner;
   // `leased` outlives the daemon: unsupported for now.
   isolation::Lifetime lifetime = isolation::Lifetime::bound;
 };

@@ -1,0 +1,16 @@
+// The part of the command line that is about the daemon. With cli.cc the only units with CLI11.
+#pragma once
+
+#include "cmd/invocation.h"
+
+namespace CLI {
+class App;
+}
+
+namespace paddock::cmd {
+
+// Each declares its verbs and stores their arguments in `chosen` when they were given.
+void add_serve(CLI::App& app, Invocation& chosen);
+void add_key(CLI::App& app, Invocation& chosen);
+
+}  // namespace paddock::cmd
