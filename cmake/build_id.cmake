@@ -13,9 +13,17 @@ foreach(source IN LISTS sources)
 endforeach()
 string(SHA256 id "${all}")
 string(SUBSTRING ${id} 0 32 id)
+set(all "")
+foreach(source wire/agent.proto wire/files.proto wire/frame.h)
+  file(SHA256 ${ROOT}/src/${source} hash)
+  string(APPEND all "${hash}\n")
+endforeach()
+string(SHA256 protocol "${all}")
+string(SUBSTRING ${protocol} 0 32 protocol)
 file(CONFIGURE OUTPUT ${OUT} CONTENT [[
 #include "wire/build_id.h"
 namespace paddock::wire {
 std::string_view build_id() { return "@id@"; }
+std::string_view protocol_id() { return "@protocol@"; }
 }  // namespace paddock::wire
 ]] @ONLY)

@@ -38,6 +38,7 @@ constexpr int kCommandShift = 8;
 // refusals' descriptors.
 enum class Agent::Source : uint64_t {
   stream,
+  listener,
   signals,
   timer,
   refusals,
@@ -52,35 +53,47 @@ uint64_t token_of(Source source) {
 }
 }  // namespace
 
-Agent::Agent(sys::Fd stream, sys::Epoll epoll, Timers timers, sys::SignalFd signals)
-    : stream_(std::move(stream)),
+Agent::Agent(Descriptors descriptors, sys::Epoll epoll, Timers timers, sys::SignalFd signals)
+    : stream_(std::move(descriptors.stream)),
+      listener_(std::move(descriptors.listener)),
       epoll_(std::move(epoll)),
       timers_(std::move(timers)),
       signals_(std::move(signals)),
       refusals_(epoll_, token_of(Source::refusals)),
       name_queries_(channel_, askers_) {}
 
-Result<std::unique_ptr<Agent>> Agent::make(sys::Fd stream) {
+Result<std::unique_ptr<Agent>> Agent::make(Descriptors descriptors) {
   (void)::setsid();  // or the host's terminal stays ours; an error means that the session is our
                      // own
   ::signal(SIGPIPE, SIG_IGN);
-  PD_TRY(sys::set_nonblocking(stream));
-  std::unique_ptr<Agent> agent(new Agent(std::move(stream), PD_TRY(sys::Epoll::open()),
+  PD_TRY(sys::set_nonblocking(descriptors.stream));
+  if (descriptors.listener.is_open()) PD_TRY(sys::set_nonblocking(descriptors.listener));
+  std::unique_ptr<Agent> agent(new Agent(std::move(descriptors), PD_TRY(sys::Epoll::open()),
                                          PD_TRY(Timers::open()),
                                          PD_TRY(sys::SignalFd::open({SIGCHLD}))));
-  wire::ToHost hello;
-  hello.mutable_hello()->set_protocol(wire::kProtocolVersion);
-  hello.mutable_hello()->set_build_id(std::string(wire::build_id()));
-  PD_TRY(agent->channel_.send(hello));
-  PD_TRY(agent->write_stream());
+  PD_TRY(agent->say_hello());
   PD_TRY(agent->watch_own_descriptors());
   return agent;
 }
 
+Status Agent::say_hello() {
+  wire::ToHost hello;
+  hello.mutable_hello()->set_protocol(wire::kProtocolVersion);
+  hello.mutable_hello()->set_build_id(std::string(wire::build_id()));
+  hello.mutable_hello()->set_protocol_id(std::string(wire::protocol_id()));
+  PD_TRY(channel_.send(hello));
+  return write_stream();
+}
+
 Status Agent::watch_own_descriptors() {
-  PD_TRY(epoll_.add(stream_, EPOLLIN, token_of(Source::stream)));
+  PD_TRY(watch_stream());
+  if (listener_.is_open()) PD_TRY(epoll_.add(listener_, EPOLLIN, token_of(Source::listener)));
   PD_TRY(epoll_.add(signals_.descriptor(), EPOLLIN, token_of(Source::signals)));
   return epoll_.add(timers_.fd(), EPOLLIN, token_of(Source::timer));
+}
+
+Status Agent::watch_stream() {
+  return epoll_.add(stream_, EPOLLIN, token_of(Source::stream));
 }
 
 Status Agent::run() {
@@ -93,11 +106,12 @@ Status Agent::run() {
     Status taken = take_stream_events();
     if (!taken.ok()) {
       (void)write_stream();
-      return taken;
+      if (!adopted_) return taken;
+      lose_host();
     }
     more = pump();
     end_commands();
-    if (refusals_.has_news() && !timers_.is_set({TimerKind::denial_report})) {
+    if (stream_.is_open() && refusals_.has_news() && !timers_.is_set({TimerKind::denial_report})) {
       timers_.set_in_ms({TimerKind::denial_report}, kDenialReportMs);
     }
     if (!write_stream().ok()) on_stream_lost();
@@ -110,6 +124,9 @@ void Agent::on_event(uint64_t token, uint32_t events) {
   switch (static_cast<Source>(token >> kSourceShift)) {
     case Source::stream:
       if ((events & ~EPOLLOUT) != 0 && !read_stream().ok()) on_stream_lost();
+      return;
+    case Source::listener:
+      take_in_host();
       return;
     case Source::signals:
       reap();
@@ -183,14 +200,11 @@ Status Agent::write_stream() {
   return {};
 }
 
-// A leased agent goes on until its deadline.
+// An adopted agent goes on until its deadline.
 void Agent::on_stream_lost() {
-  epoll_.remove(stream_);
-  stream_.reset();
-  for (auto& [id, command] : commands_) command->on_host_gone();
-  name_queries_.on_host_gone();
-  if (way_out_) way_out_->on_host_gone();
-  if (bound_ || !timers_.is_set({TimerKind::sandbox_deadline})) stopping_ = true;
+  if (!stream_.is_open()) return;
+  lose_host();
+  if (!adopted_ || !timers_.is_set({TimerKind::sandbox_deadline})) stopping_ = true;
 }
 
 Status Agent::take_stream_events() {
@@ -230,9 +244,25 @@ Status Agent::on_message(const wire::ToAgent& message) {
     return error;
   }
   const uint64_t request = message.request();
+  if (must_resume_ != (message.body_case() == wire::ToAgent::kResume)) {
+    const Error error(Code::failed_precondition, "Resume comes first on a new stream, and once");
+    answer(request, error);
+    return error;
+  }
   switch (message.body_case()) {
     case wire::ToAgent::kSetup:
       return on_setup(message);
+    case wire::ToAgent::kAdopt:
+      answer(request, on_adopt());
+      return {};
+    case wire::ToAgent::kResume:
+      return on_resume(message);
+    case wire::ToAgent::kAttach:
+      on_attach(message);
+      return {};
+    case wire::ToAgent::kForget:
+      (void)ended_.take(message.forget().command());
+      return {};
     case wire::ToAgent::kStart:
       on_start(message);
       return {};
@@ -330,15 +360,22 @@ Status Agent::prepare_way_out(const wire::Egress& egress) {
 
 void Agent::on_start(const wire::ToAgent& message) {
   const uint32_t id = message.start().command();
-  if (id == 0 || commands_.contains(id)) {
-    answer(message.request(), Error(Code::invalid_argument, "the command's number is in use"));
+  const bool in_use = id == 0 || commands_.contains(id) || ended_.has(id);
+  if (in_use || message.start().note().size() > wire::kMaxNote) {
+    answer(message.request(),
+           Error(Code::invalid_argument, in_use ? "the command's number is in use"
+                                                : "the note on the command is too long"));
     for (wire::StreamId stream : {message.start().stdin_stream(), message.start().stdout_stream(),
                                   message.start().stderr_stream()}) {
       channel_.close_stream(stream);
     }
     return;
   }
-  const Loop loop{.channel = channel_, .epoll = epoll_, .timers = timers_, .oom = oom_};
+  const Loop loop{.channel = channel_,
+                  .epoll = epoll_,
+                  .timers = timers_,
+                  .oom = oom_,
+                  .kept_output = kept_output_};
   auto command = Command::start(
       message, loop, token_of(Source::command) | static_cast<uint64_t>(id) << kCommandShift);
   if (command.ok()) {
@@ -417,7 +454,13 @@ void Agent::end_commands() {
       report_denials();
       command.send_end();
     }
-    it = command.is_over() ? commands_.erase(it) : std::next(it);
+    if (!command.is_over()) {
+      ++it;
+      continue;
+    }
+    command.settle();
+    if (command.is_kept()) ended_.add(it->first, std::move(it->second));
+    it = commands_.erase(it);
   }
 }
 
@@ -450,6 +493,7 @@ bool Agent::is_supervisor(pid_t pid) const {
 
 void Agent::report_denials() {
   timers_.cancel({TimerKind::denial_report});
+  if (!stream_.is_open()) return;  // kept for the next host
   // With a host that does not read, counts grow instead of messages.
   if (channel_.output().size() < kMaxBacklog) refusals_.report(channel_);
 }

@@ -9,6 +9,7 @@
 
 #include "agent/asker.h"
 #include "agent/command.h"
+#include "agent/ended_commands.h"
 #include "agent/name_queries.h"
 #include "agent/refusals.h"
 #include "agent/timers.h"
@@ -25,27 +26,33 @@ namespace paddock::agent {
 // of all others. Single-threaded but for SyscallWatch.
 class Agent {
  public:
-  // Takes over the stream, says Hello, and prepares the process: a session of its own, SIGCHLD by
-  // descriptor, no SIGPIPE.
-  static Result<std::unique_ptr<Agent>> make(sys::Fd stream);
+  struct Descriptors {
+    sys::Fd stream;          // to the host
+    sys::SocketFd listener;  // where a host that comes back connects; not open: none does
+  };
+  // Takes over the descriptors, says Hello, and prepares the process: a session of its own, SIGCHLD
+  // by descriptor, no SIGPIPE.
+  static Result<std::unique_ptr<Agent>> make(Descriptors descriptors);
 
-  // Serves the host until it is told to stop, the deadline passes, or a bound agent's stream ends.
-  // Afterwards the process must exit at once: that kills what still runs. An error is a reason to
-  // do the same, and was sent to the host where that could be done.
+  // Serves the host until it is told to stop, the deadline passes, or the stream of an agent ends
+  // that was not told Adopt. Afterwards the process must exit at once: that kills what still runs.
+  // An error is a reason to do the same, and was sent to the host where that could be done.
   Status run();
 
  private:
   enum class Source : uint64_t;
 
-  Agent(sys::Fd stream, sys::Epoll epoll, Timers timers, sys::SignalFd signals);
+  Agent(Descriptors descriptors, sys::Epoll epoll, Timers timers, sys::SignalFd signals);
 
   Status watch_own_descriptors();
+  Status watch_stream();
   void on_event(uint64_t token, uint32_t events);
   void on_timer(Timers::Key key);
 
   Status read_stream();
   Status write_stream();
   void on_stream_lost();
+  Status say_hello();
   Status take_stream_events();
   template <typename About>
   void pass_on(const About& about);
@@ -67,9 +74,18 @@ class Agent {
 
   void report_denials();
 
+  // A host that comes back: reconnect.cc.
+  void take_in_host();
+  void hear_out();
+  void lose_host();
+  Status on_adopt();
+  Status on_resume(const wire::ToAgent& message);
+  void on_attach(const wire::ToAgent& message);
+
   Command* find(uint32_t id);
 
   sys::Fd stream_;
+  sys::SocketFd listener_;
   sys::Epoll epoll_;
   Timers timers_;
   sys::SignalFd signals_;
@@ -78,9 +94,13 @@ class Agent {
   bool stream_is_full_ = false;
   bool bound_ = true;
   bool set_up_ = false;
+  bool adopted_ = false;
+  bool must_resume_ = false;  // the host is a new one and has not said Resume yet
   bool stopping_ = false;
 
+  OutputRing::Budget kept_output_;
   std::map<uint32_t, std::unique_ptr<Command>> commands_;
+  EndedCommands ended_;
   Refusals refusals_;
   AskerFinder askers_;
   NameQueries name_queries_;

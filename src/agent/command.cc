@@ -73,6 +73,10 @@ Command::Command(const wire::ToAgent& message, const Loop& loop)
       keep_leftovers_(message.start().keep_leftovers()),
       timeout_ms_(message.start().timeout_ms()) {
   if (message.start().output_limit() > 0) budget_.left = message.start().output_limit();
+  if (const uint64_t kept = message.start().keep_output(); kept > 0) {
+    ring_ = std::make_unique<OutputRing>(std::min(kept, wire::kMaxKeptOutput), loop.kept_output);
+    note_ = message.start().note();
+  }
   ended_.set_command(id_);
 }
 
@@ -98,7 +102,8 @@ Status Command::connect(const wire::Start& start, ChildEnds& ends) {
     ends.streams[2] = PD_TRY(duplicate(pty.slave));
     ends.streams[0] = std::move(pty.slave);
     input_.emplace(PD_TRY(duplicate(pty.master)), streams_[0], InputStream::Kind::terminal);
-    outputs_.emplace_back(std::move(pty.master), streams_[1]);
+    outputs_.emplace_back(std::move(pty.master), streams_[1],
+                          OutputStream::Keep{ring_.get(), OutputRing::Output::standard});
     if (streams_[2] != streams_[1]) loop_.channel.end_stream(streams_[2]);
     return {};
   }
@@ -119,7 +124,9 @@ Status Command::connect(const wire::Start& start, ChildEnds& ends) {
       sys::Pipe pipe = PD_TRY(sys::make_pipe());
       PD_TRY(sys::set_nonblocking(pipe.read));
       ends.streams[i] = std::move(pipe.write);
-      outputs_.emplace_back(std::move(pipe.read), streams_[i]);
+      const auto output = i == 1 ? OutputRing::Output::standard : OutputRing::Output::error;
+      outputs_.emplace_back(std::move(pipe.read), streams_[i],
+                            OutputStream::Keep{ring_.get(), output});
     }
   }
   return {};
@@ -193,10 +200,19 @@ void Command::on_stream(const wire::StreamEnd& end) {
 }
 
 void Command::on_stream(const wire::StreamReset& reset) {
-  if (OutputStream* output = output_of(reset.stream)) output->abandon(loop_.channel);
+  if (OutputStream* output = output_of(reset.stream)) return output->abandon(loop_.channel);
+  if (!replayed_ || reset.stream == streams_[0]) return;
+  loop_.channel.close_stream(reset.stream);
+  std::ranges::replace(streams_, reset.stream, 0);
 }
 
 void Command::on_host_gone() {
+  attached_ = false;
+  replayed_.reset();
+  std::ranges::fill(streams_, 0);
+  if (input_) input_->attach(0, loop_.channel);
+  for (OutputStream& output : outputs_) output.detach();
+  if (ring_ != nullptr) return;
   for (OutputStream& output : outputs_) output.mute();
   if (input_) input_->on_end();
 }
@@ -231,6 +247,11 @@ Status Command::resize(const wire::Terminal& size) {
 
 bool Command::pump(size_t room) {
   if (input_) input_->pump(loop_.channel);
+  if (replayed_) {
+    const size_t before = loop_.channel.output().size();
+    if (!replay(room)) return false;
+    room -= std::min(room, loop_.channel.output().size() - before);
+  }
   bool more = false;
   for (OutputStream& output : outputs_) more |= output.pump(loop_.channel, budget_, room);
   if (budget_.exceeded && !main_ended_ && !killed_for_) kill_tree(wire::Ended::OUTPUT_LIMIT);
@@ -293,6 +314,8 @@ void Command::on_report(const Report& report) {
 
 void Command::report_started(pid_t pid) {
   started_ = true;
+  pid_ = pid;
+  if (!attached_) return;  // whoever asked has gone
   wire::ToHost answer;
   answer.set_request(request_);
   answer.mutable_started()->set_command(id_);
@@ -308,6 +331,7 @@ void Command::on_failure(const Report& report) {
     ended_.set_code(report.error);
   } else {
     failed_ = true;
+    if (!attached_) return on_tree_gone();
     wire::ToHost answer;
     answer.set_request(request_);
     const Error error = Error::from_errno(report.error, describe(report.step));
@@ -366,9 +390,13 @@ void Command::finish_outputs(OutputStream::AfterEnd after) {
   for (OutputStream& output : outputs_) output.finish(after);
 }
 
-bool Command::is_ready_to_end() const {
-  return !end_sent_ && main_ended_ && (tree_gone_ || kept_) &&
+bool Command::has_ended() const {
+  return main_ended_ && (tree_gone_ || kept_) &&
          std::ranges::all_of(outputs_, &OutputStream::has_ended);
+}
+
+bool Command::is_ready_to_end() const {
+  return attached_ && !end_sent_ && !replayed_ && has_ended();
 }
 
 void Command::send_end() {
@@ -380,6 +408,78 @@ void Command::send_end() {
     (void)loop_.channel.send(message).ok();
   }
   for (wire::StreamId stream : streams_) loop_.channel.close_stream(stream);
+}
+
+// ---- a host that comes back
+
+wire::CommandState Command::state() const {
+  wire::CommandState state;
+  state.set_command(id_);
+  state.set_pid(pid_);
+  state.set_note(note_);
+  if (has_ended()) *state.mutable_ended() = ended_;
+  state.set_first_kept(ring_->first());
+  state.set_next(ring_->next());
+  state.set_takes_input(!has_ended() && input_ && input_->is_open());
+  state.set_terminal(terminal_);
+  return state;
+}
+
+void Command::settle() {
+  on_host_gone();
+  input_.reset();
+  if (supervisor_.is_open()) loop_.epoll.remove(supervisor_);
+  supervisor_.reset();
+  for (OutputStream& output : outputs_) output.close();
+}
+
+Result<wire::Attached> Command::attach(const wire::Attach& request) {
+  const wire::StreamId named[] = {request.stdin_stream(), request.stdout_stream(),
+                                  request.stderr_stream()};
+  if (attached_ || !is_kept()) {
+    for (wire::StreamId stream : named) loop_.channel.close_stream(stream);
+    return Error(Code::failed_precondition, attached_ ? "a host is attached to the command already"
+                                                      : "its output is not kept");
+  }
+  attached_ = true;
+  end_sent_ = false;
+  std::ranges::copy(named, streams_);
+  if (input_) input_->attach(streams_[0], loop_.channel);
+  if (!input_) loop_.channel.reset_stream(streams_[0]);
+  replayed_ = std::clamp(request.from(), ring_->first(), ring_->next());
+  wire::Attached answer;
+  answer.set_first(*replayed_);
+  return answer;
+}
+
+// Returns whether all of it has been sent. Meanwhile nothing is read from the command, so that
+// nothing is dropped.
+bool Command::replay(size_t room) {
+  while (*replayed_ < ring_->next()) {
+    const bool error = ring_->at(*replayed_, 1).output == OutputRing::Output::error;
+    const wire::StreamId stream = streams_[error ? 2 : 1];
+    const size_t most = stream == 0 ? wire::kInitialCredit : loop_.channel.sendable(stream);
+    if (std::min(room, most) == 0) return false;
+    const std::string_view bytes = ring_->at(*replayed_, std::min(room, most)).bytes;
+    if (stream != 0) {
+      loop_.channel.send_data(stream, bytes);
+      room -= bytes.size();
+    }
+    *replayed_ += bytes.size();
+  }
+  finish_replay();
+  return true;
+}
+
+void Command::finish_replay() {
+  replayed_.reset();
+  for (OutputStream& output : outputs_) {
+    const bool error = output.kind() == OutputRing::Output::error;
+    output.attach(streams_[error ? 2 : 1], loop_.channel);
+  }
+  for (wire::StreamId stream : {streams_[1], streams_[2]}) {
+    if (output_of(stream) == nullptr) loop_.channel.end_stream(stream);
+  }
 }
 
 }  // namespace paddock::agent

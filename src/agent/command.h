@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "agent/input_stream.h"
 #include "agent/oom_score.h"
+#include "agent/output_ring.h"
 #include "agent/output_stream.h"
 #include "agent/supervisor_messages.h"
 #include "agent/timers.h"
@@ -29,6 +31,7 @@ struct Loop {
   sys::Epoll& epoll;
   Timers& timers;
   const OomScore& oom;
+  OutputRing::Budget& kept_output;
 };
 
 // From Start to Ended, and beyond that as long as processes are left that were to be kept. Lives in
@@ -53,8 +56,18 @@ class Command {
   void on_stream(const wire::StreamEnd& end);
   void on_stream(const wire::StreamReset& reset);
   void on_timer(TimerKind kind);
-  // Nobody reads its output any more: it goes on unheard, at the end of its input.
+  // It goes on: one whose output is kept for the next host, which can attach to it; any other
+  // unheard, at the end of its input.
   void on_host_gone();
+  // Whether it is to be known to a host that comes back.
+  bool is_kept() const { return ring_ != nullptr && !failed_; }
+  wire::CommandState state() const;
+  // It is over: lets go of every descriptor.
+  void settle();
+  size_t kept_bytes() const { return ring_ == nullptr ? 0 : ring_->size(); }
+  void drop_kept_output() { ring_->clear(); }
+  // failed_precondition: a host is attached already. On an error its streams are closed.
+  Result<wire::Attached> attach(const wire::Attach& request);
 
   Status signal(const wire::Signal& request);
   Status resize(const wire::Terminal& size);
@@ -71,8 +84,8 @@ class Command {
   // All but the report is done: Ended may be sent, once.
   bool is_ready_to_end() const;
   void send_end();
-  // Nothing of it is left and Ended was sent.
-  bool is_over() const { return end_sent_ && tree_gone_; }
+  // Nothing of it is left, and Ended was sent or waits for a host that attaches.
+  bool is_over() const { return tree_gone_ && (end_sent_ || (!attached_ && has_ended())); }
 
  private:
   Command(const wire::ToAgent& message, const Loop& loop);
@@ -92,6 +105,9 @@ class Command {
   void order(Order order);
   void kill_tree(wire::Ended::How why);
   OutputStream* output_of(wire::StreamId stream);
+  bool has_ended() const;
+  bool replay(size_t room);
+  void finish_replay();
 
   Loop loop_;
   uint32_t id_;
@@ -104,9 +120,14 @@ class Command {
   pid_t supervisor_pid_ = 0;
   sys::SocketFd supervisor_;
   std::optional<InputStream> input_;
+  std::unique_ptr<OutputRing> ring_;   // where output is kept
   std::vector<OutputStream> outputs_;  // at most two
+  std::string note_;
   OutputBudget budget_;
 
+  bool attached_ = true;              // to the host's stream
+  std::optional<uint64_t> replayed_;  // sequence number of what goes from the ring to the host next
+  pid_t pid_ = 0;
   bool started_ = false;
   bool main_ended_ = false;
   bool tree_gone_ = false;

@@ -33,6 +33,10 @@ class InputStream {
   }
   void on_end() { ended_ = true; }
   void on_writable() { writable_ = true; }
+  // Whether the host may still write, and the command still read.
+  bool is_open() const { return fd_.is_open() && !ended_; }
+  // Another host writes from now on, over `stream`; 0: nobody for now, and the command waits.
+  void attach(wire::StreamId stream, wire::AgentChannel& channel);
   // Writes what the command takes.
   void pump(wire::AgentChannel& channel);
 
@@ -43,7 +47,8 @@ class InputStream {
   bool has_unwritten() const { return written_ < pending_.size(); }
 
   std::string pending_;
-  size_t written_ = 0;  // of those
+  size_t written_ = 0;     // of those
+  size_t uncredited_ = 0;  // of those not written: they came over another stream
   bool ended_ = false;
   bool writable_ = true;
 };

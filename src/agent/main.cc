@@ -1,6 +1,9 @@
 // paddock-agent: the first process of every sandbox.
 //
-//   paddock-agent --stream-fd N   serves the host over the inherited descriptor N (a stream socket)
+//   paddock-agent --stream-fd N [--listen-fd M]
+//                                 serves the host over the inherited descriptor N (a stream
+//                                 socket); once adopted, also hosts that connect to the listening
+//                                 socket M
 //   /init, without arguments, as process 1 of a guest with a kernel of its own: boots the guest and
 //                                 serves the host over its virtio-serial port
 //   paddock-agent --version       prints the build id
@@ -36,22 +39,37 @@ void fill_standard_descriptors() {
   }
 }
 
-Result<sys::Fd> find_stream(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--stream-fd") {
-    const auto number = parse_u64(argv[2]);
-    if (!number || *number > 1u << 20 ||
-        ::fcntl(static_cast<int>(*number), F_SETFD, FD_CLOEXEC) != 0) {
-      return Error(Code::invalid_argument, "--stream-fd: no such descriptor");
-    }
-    return sys::Fd(static_cast<int>(*number));
+Result<int> inherited(const char* option, const char* text) {
+  const auto number = parse_u64(text);
+  if (!number || *number > 1u << 20 ||
+      ::fcntl(static_cast<int>(*number), F_SETFD, FD_CLOEXEC) != 0) {
+    return Error(Code::invalid_argument, std::string(option) + ": no such descriptor");
   }
-  if (argc == 1 && ::getpid() == 1) return boot_guest();
-  return Error(Code::invalid_argument, "usage: paddock-agent --stream-fd N | --version");
+  return static_cast<int>(*number);
+}
+
+Result<Agent::Descriptors> find_descriptors(int argc, char** argv) {
+  Agent::Descriptors descriptors;
+  auto is = [&](int at, std::string_view option) { return argc > at && argv[at] == option; };
+  if ((argc == 3 || argc == 5) && is(1, "--stream-fd")) {
+    descriptors.stream = sys::Fd(PD_TRY(inherited(argv[1], argv[2])));
+    if (argc == 3) return descriptors;
+    if (is(3, "--listen-fd")) {
+      descriptors.listener = sys::SocketFd(PD_TRY(inherited(argv[3], argv[4])));
+      return descriptors;
+    }
+  }
+  if (argc == 1 && ::getpid() == 1) {
+    descriptors.stream = PD_TRY(boot_guest());
+    return descriptors;
+  }
+  return Error(Code::invalid_argument,
+               "usage: paddock-agent --stream-fd N [--listen-fd M] | --version");
 }
 
 Status serve(int argc, char** argv) {
-  sys::Fd stream = PD_TRY(find_stream(argc, argv));
-  std::unique_ptr<Agent> agent = PD_TRY(Agent::make(std::move(stream)));
+  Agent::Descriptors descriptors = PD_TRY(find_descriptors(argc, argv));
+  std::unique_ptr<Agent> agent = PD_TRY(Agent::make(std::move(descriptors)));
   Status served = agent->run();
   // The kernel ends all other processes of the namespace with this one; nothing is left to tidy up.
   if (served.ok()) ::_exit(0);

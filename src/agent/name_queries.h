@@ -33,6 +33,7 @@ class NameQueries {
   std::optional<WaitingResolver> take(uint32_t query);
   // Nobody answers any more.
   void on_host_gone() { host_gone_ = true; }
+  void on_host_back() { host_gone_ = false; }
 
  private:
   wire::Asker find_asker(const WaitingResolver& waiting);

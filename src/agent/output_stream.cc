@@ -29,7 +29,8 @@ size_t waiting_in(const sys::Fd& fd) {
 size_t OutputStream::allowance(const wire::AgentChannel& channel, const OutputBudget& budget,
                                size_t room) const {
   if (ended_ || budget.exceeded) return kChunk;  // to be dropped
-  size_t allowed = std::min({kChunk, channel.sendable(stream_), room});
+  size_t allowed = kChunk;
+  if (stream_ != 0) allowed = std::min({kChunk, channel.sendable(stream_), room});
   if (rest_) allowed = std::min(allowed, *rest_);
   // One byte beyond the limit tells a command that reached it from one that exceeded it.
   if (budget.left) allowed = std::min<uint64_t>(allowed, *budget.left + 1);
@@ -44,7 +45,8 @@ void OutputStream::take(wire::AgentChannel& channel, OutputBudget& budget, std::
     bytes = bytes.substr(0, *budget.left);
   }
   if (budget.left) *budget.left -= bytes.size();
-  channel.send_data(stream_, bytes);
+  if (keep_.ring != nullptr) keep_.ring->append(keep_.output, bytes);
+  if (stream_ != 0) channel.send_data(stream_, bytes);
 }
 
 bool OutputStream::pump(wire::AgentChannel& channel, OutputBudget& budget, size_t room) {
@@ -82,6 +84,17 @@ void OutputStream::mute() {
   rest_.reset();
   after_end_ = AfterEnd::drop;
   readable_ = true;
+}
+
+void OutputStream::detach() {
+  stream_ = 0;
+  readable_ = true;  // it may have waited for credit
+}
+
+void OutputStream::attach(wire::StreamId stream, wire::AgentChannel& channel) {
+  stream_ = stream;
+  readable_ = true;
+  if (ended_) channel.end_stream(stream_);
 }
 
 void OutputStream::abandon(wire::AgentChannel& channel) {

@@ -46,6 +46,7 @@ class WayOut {
   void on_stream(const wire::CreditGained& credit);
   // Nobody answers or carries any more: all are reset, as is what comes later.
   void on_host_gone();
+  void on_host_back() { host_gone_ = false; }
 
   // Moves bytes, `room` at most into the channel. Returns whether more could be moved at once.
   bool pump(size_t room);

@@ -44,6 +44,11 @@ NamedStreams streams_named_by(const ToAgent& message) {
   if (message.has_connect_answer()) {
     return {{message.connect_answer().stream()}, kConnectionCredit};
   }
+  if (message.has_attach()) {
+    const Attach& attach = message.attach();
+    return {{attach.stdin_stream(), attach.stdout_stream(),
+             attach.stderr_stream() == attach.stdout_stream() ? 0 : attach.stderr_stream()}};
+  }
   const Start& start = message.start();  // all zero where it is another message
   return {{start.stdin_stream(), start.stdout_stream(),
            start.stderr_stream() == start.stdout_stream() ? 0 : start.stderr_stream()}};

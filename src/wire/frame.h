@@ -26,6 +26,9 @@ inline constexpr uint32_t kMaxControlToHost = 64u << 10;
 // may be a thousand and each side keeps that much of every one.
 inline constexpr uint32_t kInitialCredit = 256u << 10;
 inline constexpr uint32_t kConnectionCredit = 64u << 10;
+// Start.keep_output and Start.note.
+inline constexpr uint64_t kMaxKeptOutput = 1u << 20;
+inline constexpr size_t kMaxNote = 32u << 10;
 
 enum class FrameType : uint8_t {
   control = 1,  // a serialised ToAgent or ToHost; never empty

@@ -10,6 +10,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +47,7 @@ struct Plan {
   uid_t uid;
   gid_t gid;
   int stream;
+  int listener;
   int go;  // read side: a byte when the id maps are written
   Program programs[3];
   int64_t* exec_ns;
@@ -61,6 +63,7 @@ class Child {
     const pid_t first = ::fork();
     if (first < 0) return 102;
     if (first == 0) ::_exit(run_first());
+    for (int fd : {plan_.stream, plan_.listener}) ::close(fd);  // or it hides the agent's end
     int status = 0;
     while (::waitpid(first, &status, 0) < 0 && errno == EINTR) {
     }
@@ -154,14 +157,18 @@ class Child {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     const int stream = ::fcntl(plan_.stream, F_DUPFD, 100);
+    const int listener = ::fcntl(plan_.listener, F_DUPFD, 100);
     // A test that debugs the agent reads its words.
     for (int fd : {0, 1}) ::dup2(null, fd);
     ::dup2(stream, 3);
-    ::close_range(4, ~0U, 0);
+    ::dup2(listener, 4);
+    ::close_range(5, ~0U, 0);
     char name[] = "paddock-agent";
     char option[] = "--stream-fd";
     char number[] = "3";
-    char* argv[] = {name, option, number, nullptr};
+    char second_option[] = "--listen-fd";
+    char second_number[] = "4";
+    char* argv[] = {name, option, number, second_option, second_number, nullptr};
     char* envp[] = {nullptr};
     if (plan_.exec_ns != nullptr) {
       timespec now{};
@@ -179,10 +186,27 @@ int child_main(void* plan) {
   return Child(*static_cast<const Plan*>(plan)).run();
 }
 
+// SAFETY: every socket address begins like sockaddr; the kernel goes by family and length.
+const sockaddr* generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
 class NamespaceAgent : public RunningAgent {
  public:
-  NamespaceAgent(sys::Process process, sys::SocketFd stream)
-      : process_(std::move(process)), stream_(std::move(stream)) {}
+  NamespaceAgent(sys::Process process, sys::SocketFd stream, const sockaddr_un& address,
+                 socklen_t length)
+      : process_(std::move(process)),
+        stream_(std::move(stream)),
+        address_(address),
+        length_(length) {}
+
+  Result<sys::SocketFd> connect() override {
+    sys::SocketFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(socket.get(), generic(address_), length_) != 0) {
+      return Error::from_errno(errno, "connecting to the agent");
+    }
+    return socket;
+  }
 
   int stream() const override { return stream_.get(); }
 
@@ -194,7 +218,23 @@ class NamespaceAgent : public RunningAgent {
  private:
   sys::Process process_;
   sys::SocketFd stream_;
+  sockaddr_un address_;
+  socklen_t length_;
 };
+
+// At an address that the kernel chooses, in this network namespace and no sandbox's.
+Result<sys::SocketFd> listen_somewhere(sockaddr_un& address, socklen_t& length) {
+  sys::SocketFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  address.sun_family = AF_UNIX;
+  length = sizeof address;
+  if (::bind(listener.get(), generic(address), sizeof(sa_family_t)) != 0 ||
+      ::listen(listener.get(), 8) != 0 ||
+      // SAFETY: the kernel writes a unix address.
+      ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    return Error::from_errno(errno, "listening for hosts");
+  }
+  return listener;
+}
 
 Result<sys::FileFd> open_program(const std::string& path) {
   auto file = sys::open_file(path, O_RDONLY);
@@ -216,12 +256,16 @@ Result<std::unique_ptr<RunningAgent>> start_in_namespaces(Mapping mapping, int64
   const sys::FileFd guest = PD_TRY(open_program(PADDOCK_BINARY_DIR "/guests/agent-guest"));
   const sys::FileFd agent = PD_TRY(open_program(PADDOCK_BINARY_DIR "/bin/paddock-agent"));
   sys::SocketPair stream = PD_TRY(sys::make_socket_pair(SOCK_STREAM));
+  sockaddr_un address{};
+  socklen_t length = 0;
+  const sys::SocketFd listener = PD_TRY(listen_somewhere(address, length));
   const sys::Pipe go = PD_TRY(sys::make_pipe());
   const bool ordinary = ::geteuid() != 0;
   Plan plan{.mapping = mapping,
             .uid = ordinary ? ::geteuid() : kOrdinaryUser,
             .gid = ordinary ? ::getegid() : kOrdinaryUser,
             .stream = stream.second.get(),
+            .listener = listener.get(),
             .go = go.read.get(),
             .programs = {{"bin/busybox", busybox.get()},
                          {"bin/agent-guest", guest.get()},
@@ -237,8 +281,8 @@ Result<std::unique_ptr<RunningAgent>> start_in_namespaces(Mapping mapping, int64
     PD_TRY(sys::write_id_maps(process.pid(), {kRange, kRange, sys::Setgroups::allow}));
     (void)!::write(go.write.get(), "g", 1);
   }
-  return std::unique_ptr<RunningAgent>(
-      std::make_unique<NamespaceAgent>(std::move(process), std::move(stream.first)));
+  return std::unique_ptr<RunningAgent>(std::make_unique<NamespaceAgent>(
+      std::move(process), std::move(stream.first), address, length));
 }
 
 wire::Setup setup_in_namespaces(Mapping mapping) {

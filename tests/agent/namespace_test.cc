@@ -3,6 +3,7 @@
 
 #include "agent/testing/conformance.h"
 #include "agent/testing/conformance_egress.h"
+#include "agent/testing/conformance_reconnect.h"
 
 namespace paddock::agent::testing {
 namespace {
@@ -18,6 +19,7 @@ const auto kTransports = ::testing::Values(in_namespaces("SingleId", Mapping::si
                                            in_namespaces("IdRange", Mapping::id_range));
 
 INSTANTIATE_TEST_SUITE_P(Namespaces, AgentLifetime, kTransports, name_of_transport);
+INSTANTIATE_TEST_SUITE_P(Namespaces, AgentReconnect, kTransports, name_of_transport);
 INSTANTIATE_TEST_SUITE_P(Namespaces, AgentConformance, kTransports, name_of_transport);
 INSTANTIATE_TEST_SUITE_P(Namespaces, EgressConformance, kTransports, name_of_transport);
 INSTANTIATE_TEST_SUITE_P(Namespaces, ProxyConformance, kTransports, name_of_transport);

@@ -215,20 +215,6 @@ TEST_P(AgentLifetime, EndOfTheStreamEndsABoundSandbox) {
   EXPECT_TRUE(agent_->wait_gone(10'000));
 }
 
-TEST_P(AgentLifetime, LeasedSandboxGoesOnWithoutItsHostUntilTheDeadline) {
-  wire::Setup setup = default_setup();
-  setup.set_bound(false);
-  setup.set_deadline_ms(3000);
-  set_up(setup);
-  const auto start = Clock::now();
-  client_->start(start_of({"yes"}));
-  (void)client_->pump(300);
-  ASSERT_EQ(::shutdown(agent_->stream(), SHUT_RDWR), 0);
-  EXPECT_FALSE(agent_->wait_gone(1000));
-  EXPECT_TRUE(agent_->wait_gone(20'000));
-  EXPECT_GE(ms_since(start), 2000);
-}
-
 TEST_P(AgentLifetime, FloodOfRefusalsDoesNotHoldUpTheDeadline) {
   wire::Setup setup = default_setup();
   setup.set_deadline_ms(2000);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "sys/fd.h"
 #include "wire/agent.pb.h"
 
 namespace paddock::agent::testing {
@@ -17,6 +18,11 @@ class RunningAgent {
  public:
   virtual ~RunningAgent() = default;
   virtual int stream() const = 0;
+  // A stream that takes the place of the first one, once the agent is adopted. unsupported: this
+  // transport has none.
+  virtual Result<sys::SocketFd> connect() {
+    return Error(Code::unsupported, "needs a socket to come back by: this transport has none");
+  }
   // Whether all of it has gone by itself within `ms`.
   virtual bool wait_gone(int ms) = 0;
 };

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -39,6 +40,45 @@ uint64_t AgentClient::send(ToAgent message) {
   message.set_request(next_request_++);
   if (!channel_.send(message).ok()) closed_ = true;
   return message.request();
+}
+
+Result<std::vector<CommandState>> AgentClient::resume() {
+  ToAgent message;
+  message.mutable_resume();
+  const ToHost answer = PD_TRY(request(std::move(message)));
+  if (answer.has_failure()) return Error(Code::failed_precondition, answer.failure().message());
+  for (const CommandState& state : states_) {
+    next_command_ = std::max(next_command_, state.command() + 1);
+  }
+  return states_;
+}
+
+Result<Attached> AgentClient::attach(uint32_t id, uint64_t from) {
+  ClientCommand& command = commands_[id];
+  auto open = [&] {
+    const StreamId stream = next_stream_++;
+    (void)channel_.open_stream(stream).ok();
+    owners_[stream] = id;
+    return stream;
+  };
+  command.input_stream = open();
+  command.output_stream = open();
+  command.error_stream = open();
+  ToAgent message;
+  message.mutable_attach()->set_command(id);
+  message.mutable_attach()->set_from(from);
+  message.mutable_attach()->set_stdin_stream(command.input_stream);
+  message.mutable_attach()->set_stdout_stream(command.output_stream);
+  message.mutable_attach()->set_stderr_stream(command.error_stream);
+  const ToHost answer = PD_TRY(request(std::move(message)));
+  if (answer.has_failure()) return Error(Code::failed_precondition, answer.failure().message());
+  return answer.attached();
+}
+
+void AgentClient::forget(uint32_t id) {
+  ToAgent message;
+  message.mutable_forget()->set_command(id);
+  send(std::move(message));
 }
 
 uint32_t AgentClient::start(Start start, Outputs outputs) {
@@ -224,6 +264,8 @@ void AgentClient::on_message(const ToHost& message) {
     hello_ = message.hello();
   } else if (message.has_denied()) {
     denials_.push_back(message.denied());
+  } else if (message.has_command_state()) {
+    states_.push_back(message.command_state());
   } else if (message.has_name_query()) {
     name_queries_.push_back(message.name_query());
     if (on_name) answer(on_name(message.name_query()));

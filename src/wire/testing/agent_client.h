@@ -68,6 +68,14 @@ class AgentClient {
   // Fills in the build id and sends Setup.
   Result<Evidence> setup(Setup setup);
 
+  // ---- an agent that has lost its host
+
+  // Its commands, in the order in which it tells them.
+  Result<std::vector<CommandState>> resume();
+  // Numbers of commands and what is known of them continue from an earlier client.
+  Result<Attached> attach(uint32_t id, uint64_t from);
+  void forget(uint32_t id);
+
   // Chooses number and streams and sends Start; `start` with a terminal, or pipes for all three.
   uint32_t start(Start start, Outputs outputs = Outputs::apart);
   ClientCommand& command(uint32_t id) { return commands_.at(id); }
@@ -134,6 +142,7 @@ class AgentClient {
   std::map<uint64_t, uint32_t> starts_;  // request → command
   std::map<uint32_t, ClientCommand> commands_;
   std::map<StreamId, uint32_t> owners_;
+  std::vector<CommandState> states_;
   std::vector<Denied> denials_;
   std::vector<NameQuery> name_queries_;
   std::deque<ConnectQuery> connect_queries_;

@@ -1,0 +1,60 @@
+#include "sys/unix_socket.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "sys/files.h"
+
+namespace paddock::sys {
+namespace {
+
+class UnixSocket : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/pd-unix-XXXXXX";
+    base_ = ::mkdtemp(name);
+    // Deeper than a socket's name may be long.
+    path_ = base_ + "/" + std::string(200, 'd');
+    ASSERT_TRUE(make_dirs(path_, 0700).ok());
+    directory_ = open_dir(path_).value();
+  }
+  void TearDown() override { std::filesystem::remove_all(base_); }
+
+  std::string base_;
+  std::string path_;
+  DirFd directory_;
+};
+
+TEST_F(UnixSocket, ListensWhereverTheDirectoryIs) {
+  const auto listener = listen_unix(directory_, "agent.sock");
+  ASSERT_TRUE(listener.ok()) << listener.error().describe();
+  EXPECT_TRUE(connect_unix(directory_, "agent.sock").ok());
+  struct stat info {};
+  ASSERT_EQ(::stat((path_ + "/agent.sock").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  EXPECT_EQ(listen_unix(directory_, "agent.sock").error().code(), Code::already_exists);
+}
+
+TEST_F(UnixSocket, SaysWhetherNothingIsThereOrNobodyListens) {
+  EXPECT_EQ(connect_unix(directory_, "none").error().code(), Code::not_found);
+  listen_unix(directory_, "left").value().reset();
+  EXPECT_EQ(connect_unix(directory_, "left").error().code(), Code::unavailable);
+}
+
+TEST_F(UnixSocket, ACrowdThatNobodyTakesIsRefusedAndNotWaitedFor) {
+  const auto listener = listen_unix(directory_, "busy").value();
+  std::vector<SocketFd> waiting;
+  Result<SocketFd> next = connect_unix(directory_, "busy");
+  while (next.ok() && waiting.size() < 100) {
+    waiting.push_back(std::move(*next));
+    next = connect_unix(directory_, "busy");
+  }
+  ASSERT_FALSE(next.ok());
+  EXPECT_EQ(next.error().code(), Code::unavailable);
+}
+
+}  // namespace
+}  // namespace paddock::sys
