@@ -30,6 +30,10 @@ int limit_capabilities(uint64_t keep) {
   // Ids mean no capabilities any more, not even 0; and nobody below can change that.
   constexpr unsigned long kNoRoot = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED;
   if (::prctl(PR_SET_SECUREBITS, kNoRoot, 0, 0, 0) != 0) return -1;
+  return hold_capabilities(keep);
+}
+
+int hold_capabilities(uint64_t keep) {
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return -1;
   if (set_capabilities(keep) != 0) return -1;
   for (int capability = 0; capability <= kHighestPossible; ++capability) {

@@ -15,6 +15,10 @@ constexpr uint64_t capability_bit(int capability) {
 // gained from it. Needs CAP_SETPCAP. -1 and errno on failure.
 int limit_capabilities(uint64_t keep);
 
+// The same for the sets alone: only less than what is permitted, and inheritable or in the bounding
+// set.
+int hold_capabilities(uint64_t keep);
+
 // The capabilities that this thread holds effectively; 0 when they cannot be read.
 uint64_t effective_capabilities();
 

@@ -1,65 +1,5 @@
 """The unmodified npm package against a real `paddock serve`."""
-import os
-import shutil
-import subprocess
-
 import pytest
-from support.daemon import Daemon
-from support.host import needs
-from support.program import PATIENCE, TOP
-
-VERSIONS = ["2.51.0", "2.46.0"]  # the second makes sandboxes by the older calls
-PRELUDE = """
-import assert from 'node:assert/strict'
-import * as e2b from 'e2b'
-const { Sandbox } = e2b
-"""
-
-
-@pytest.fixture(scope="session", params=VERSIONS)
-def package(request):
-    """A folder in which that version of the package is installed, from the registry, once."""
-    needs("npm", shutil.which("npm"), "not installed")
-    folder = TOP / "tmp" / f"e2b-{request.param}"
-    folder.mkdir()
-    command = ["npm", "install", "--no-audit", "--no-fund", "--cache", folder / "cache"]
-    done = subprocess.run(
-        [*command, f"e2b@{request.param}"], cwd=folder, capture_output=True, text=True
-    )
-    needs("package-registry", done.returncode == 0, done.stderr[-300:])
-    return folder
-
-
-@pytest.fixture
-def daemon(paddock):
-    daemon = Daemon(paddock)
-    yield daemon
-    assert daemon.stop() == 0, daemon.log.read_text()
-
-
-@pytest.fixture
-def sdk(package, daemon):
-    """Runs a script that has the package at hand; returns what it printed."""
-
-    def run(script, key="e2b_" + "0" * 40):
-        file = package / "script.mjs"
-        file.write_text(PRELUDE + script)
-        done = subprocess.run(
-            ["node", file],
-            env={
-                "PATH": os.environ["PATH"],
-                "E2B_API_URL": daemon.url,
-                "E2B_SANDBOX_URL": daemon.url,
-                "E2B_API_KEY": key,
-            },
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE * 2,
-        )
-        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{daemon.log.read_text()}"
-        return done.stdout
-
-    return run
 
 
 def test_a_key_is_right_wrong_or_somebody_elses(sdk, paddock):
@@ -323,7 +263,6 @@ def test_what_is_not_built_is_refused_by_name(sdk):
     const network = { allowOut: ['1.1.1.1'], denyOut: ['0.0.0.0/0'] }
     await assert.rejects(Sandbox.create({ network }), /nothing leaves/)
     const s = await Sandbox.create({ allowInternetAccess: false })
-    await assert.rejects(s.files.watchDir('.', () => {}), /not built/)
     await s.kill()
     """)
 
@@ -338,4 +277,40 @@ def test_many_sandboxes_run_commands_beside_each_other(sdk):
       assert.equal(r.stdout, `${Math.floor(n / 8)}.${n % 8}\\n`)
     })
     await Promise.all(all.map(s => s.kill()))
+    """)
+
+
+def test_a_list_has_what_was_started_after_a_moment(sdk):
+    sdk("""
+    const s = await Sandbox.create()
+    const { startedAt } = await s.getInfo()
+    const ids = async startedAfter =>
+      (await Sandbox.list({ query: { startedAfter } }).nextItems()).map(x => x.sandboxId)
+    assert.deepEqual(await ids(startedAt), [s.sandboxId])
+    assert.deepEqual(await ids(new Date(startedAt.getTime() + 1)), [])
+    await s.kill()
+    """)
+
+
+def test_a_command_whose_sandbox_is_killed_says_so(sdk):
+    sdk("""
+    const s = await Sandbox.create()
+    const sleeper = await s.commands.run('sleep 60', { background: true })
+    await s.kill()
+    const error = await sleeper.wait().catch(e => e)
+    assert.ok(error instanceof e2b.TimeoutError, String(error))
+    """)
+
+
+def test_metrics_are_of_the_time_that_is_asked_for(sdk):
+    sdk("""
+    const s = await Sandbox.create()
+    const begun = Date.now()
+    assert.equal((await s.getMetrics()).length, 1)
+    await new Promise(r => setTimeout(r, 1100))
+    const range = { start: new Date(begun - 1000), end: new Date() }
+    assert.ok((await s.getMetrics(range)).length >= 1)
+    const before = { start: new Date(begun - 3_600_000), end: new Date(begun - 1_800_000) }
+    assert.deepEqual(await s.getMetrics(before), [])
+    await s.kill()
     """)

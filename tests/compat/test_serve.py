@@ -1,5 +1,4 @@
 """The surface itself: what clients that are stricter, older or hostile meet."""
-import base64
 import json
 import socket
 import subprocess
@@ -11,34 +10,8 @@ from support.daemon import Daemon
 from support.program import PADDOCK, PATIENCE
 
 
-@pytest.fixture
-def daemon(paddock):
-    daemon = Daemon(paddock)
-    yield daemon
-    assert daemon.stop() == 0, daemon.log.read_text()
-
-
 def start(daemon, sandbox, script):
-    """stdout and exit code of a command, by raw envelopes."""
-    body = json.dumps({"process": {"cmd": "/bin/sh", "args": ["-c", script]}, "stdin": False})
-    status, data, _ = daemon.inside(
-        sandbox,
-        "POST",
-        "/process.Process/Start",
-        b"\0" + len(body).to_bytes(4, "big") + body.encode(),
-        {"Content-Type": "application/connect+json"},
-    )
-    assert status == 200
-    out, code = b"", None
-    while data:
-        length = int.from_bytes(data[1:5], "big")
-        message = json.loads(data[5 : 5 + length])
-        data = data[5 + length :]
-        assert "error" not in message, message
-        event = message.get("event", {})
-        out += base64.b64decode(event.get("data", {}).get("stdout", ""))
-        code = event.get("end", {}).get("exitCode", code)
-    return out, code
+    return daemon.start(sandbox, script)
 
 
 def run(daemon, sandbox, script):
@@ -191,3 +164,33 @@ def test_many_short_commands_have_the_right_status_each(daemon):
     with ThreadPoolExecutor(8) as pool:
         seen = list(pool.map(lambda n: start(daemon, sandbox, f"exit {n % 256}")[1], range(1000)))
     assert seen == [n % 256 for n in range(1000)]
+
+
+def test_lists_leave_out_what_was_started_before(daemon):
+    sandbox = daemon.create()
+    started = daemon.request("GET", f"/sandboxes/{sandbox['sandboxID']}")[1]["startedAt"]
+
+    def listed(moment):
+        return [s["sandboxID"] for s in daemon.request("GET", f"/v2/sandboxes?startedAfter={moment}")[1]]
+
+    assert listed(started) == [sandbox["sandboxID"]]
+    assert listed("2999-01-01T00:00:00%2B01:00") == []
+    assert daemon.request("GET", "/v2/sandboxes?startedAfter=yesterday")[0] == 400
+
+
+def test_logs_tell_of_commands_and_how_they_ended(daemon):
+    sandbox = daemon.create()
+    assert daemon.start(sandbox, "exit 3")[1] == 3
+    path = f"/v2/sandboxes/{sandbox['sandboxID']}/logs"
+    logs = daemon.request("GET", path)[1]["logs"]
+    assert [entry["message"] for entry in logs] == [
+        "the sandbox runs",
+        "a command has started",
+        "a command has ended",
+    ]
+    assert logs[1]["fields"]["command"] == "/bin/sh -c exit 3"
+    assert (logs[2]["level"], logs[2]["fields"]["exitCode"]) == ("warn", "3")
+    warned = daemon.request("GET", f"{path}?level=warn&direction=backward&limit=1")[1]["logs"]
+    assert warned == [logs[2]]
+    old = daemon.request("GET", f"/sandboxes/{sandbox['sandboxID']}/logs")[1]
+    assert old["logs"][0]["line"] == "the sandbox runs template=base"

@@ -1,4 +1,5 @@
 """A real `paddock serve` of one test."""
+import base64
 import http.client
 import json
 import re
@@ -69,3 +70,25 @@ class Daemon:
                 **(headers or {}),
             },
         )
+
+    def start(self, sandbox, script):
+        """stdout and exit code of a command, by raw envelopes."""
+        body = json.dumps({"process": {"cmd": "/bin/sh", "args": ["-c", script]}, "stdin": False})
+        status, data, _ = self.inside(
+            sandbox,
+            "POST",
+            "/process.Process/Start",
+            b"\0" + len(body).to_bytes(4, "big") + body.encode(),
+            {"Content-Type": "application/connect+json"},
+        )
+        assert status == 200
+        out, code = b"", None
+        while data:
+            length = int.from_bytes(data[1:5], "big")
+            message = json.loads(data[5 : 5 + length])
+            data = data[5 + length :]
+            assert "error" not in message, message
+            event = message.get("event", {})
+            out += base64.b64decode(event.get("data", {}).get("stdout", ""))
+            code = event.get("end", {}).get("exitCode", code)
+        return out, code

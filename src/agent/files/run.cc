@@ -9,6 +9,7 @@
 
 #include "agent/files/files.h"
 #include "agent/files/frames.h"
+#include "agent/files/watch.h"
 #include "base/strings.h"
 #include "sys/files.h"
 
@@ -71,6 +72,7 @@ Status perform(const std::vector<std::string>& words, const sys::Fd& input, cons
     PD_TRY(move(words[1], words[2]));
     return describe_into(path, reply);
   }
+  if (operation == "watch" && words.size() == 3) return watch(words[1], path, input, output);
   if (words.size() != 2) return wrong_use();
   if (operation == "stat") return describe_into(path, reply);
   if (operation == "mkdir") {

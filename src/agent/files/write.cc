@@ -1,6 +1,5 @@
 // A file's new content, all of it or none.
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,8 @@
 
 #include "agent/files/files.h"
 #include "agent/files/frames.h"
+#include "agent/files/upload_name.h"
 #include "sys/files.h"
-#include "sys/random.h"
 #include "sys/xattr.h"
 
 namespace paddock::agent::files {
@@ -24,10 +23,9 @@ namespace {
 // A file beside the target that becomes it, or goes.
 class Temporary {
  public:
-  static Result<Temporary> make(const std::string& target) {
+  static Result<Temporary> make(const std::string& target, Upload upload) {
     const size_t slash = target.find_last_of('/');
-    std::string path = target.substr(0, slash + 1) + ".paddock-";
-    for (unsigned char byte : sys::random_bytes(8)) path += fmt::format("{:02x}", byte);
+    std::string path = target.substr(0, slash + 1) + make_upload_name(upload);
     sys::FileFd file = PD_TRY(sys::open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644));
     return Temporary(std::move(path), std::move(file));
   }
@@ -119,7 +117,7 @@ Status write(const WriteRequest& request, const sys::Fd& input) {
   }
   // A file with other names keeps them only when it stays the same file.
   if (exists && there.st_nlink > 1) return write_in_place(request, target, there, input);
-  auto temporary = Temporary::make(target);
+  auto temporary = Temporary::make(target, exists ? Upload::to_present : Upload::to_new);
   if (!temporary.ok()) {
     if (!exists || temporary.error().code() == Code::resource_exhausted) {
       return std::move(temporary).error();

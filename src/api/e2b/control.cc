@@ -11,6 +11,7 @@
 #include "api/e2b/envd.h"
 #include "api/e2b/files_http.h"
 #include "api/e2b/json.h"
+#include "api/e2b/observation.h"
 #include "base/strings.h"
 #include "sys/clock.h"
 
@@ -109,9 +110,16 @@ Status list(const Request& request) {
   if (!limit || *limit == 0 || *limit > kMaxListed) {
     return fail(request, 400, "'limit' must be 1 to 100");
   }
+  int64_t started_after = 0;
+  if (!value("startedAfter").empty()) {
+    auto parsed = parse_timestamp(value("startedAfter"));
+    if (!parsed.ok()) return fail(request, parsed.error().add_context("'startedAfter'"));
+    started_after = *parsed;
+  }
   std::map<std::string, std::shared_ptr<LiveSandbox>> found;
   for (const auto& sandbox : request.options.sandboxes.list()) {
     if (!request.caller().may_see(sandbox->info().owner)) continue;
+    if (sandbox->info().created_ms < started_after) continue;
     const bool named =
         value("template").empty() || value("template") == sandbox->info().template_name;
     if (named && wants(value("state"), "running") && has_metadata(*sandbox, value("metadata"))) {
@@ -192,31 +200,16 @@ Status resume(const Request& request, LiveSandbox& sandbox) {
 }
 
 Status metrics(const Request& request, LiveSandbox& sandbox) {
-  const int64_t began_us = sys::monotonic_us();
-  auto before = sandbox.usage(request.task);
-  if (!before.ok()) return fail(request, before.error());
-  request.task.sleep(std::chrono::milliseconds(50));
-  auto usage = sandbox.usage(request.task);
-  if (!usage.ok()) return fail(request, usage.error());
-  auto cpu_us = [](const engine::LiveUsage& u) {
-    return static_cast<double>(u.total.user_us + u.total.system_us);
-  };
-  const double elapsed_us = static_cast<double>(sys::monotonic_us() - began_us);
-  object sample = {};
-  const object shape = listed_json(sandbox);
-  const int64_t now = sys::wall_clock_ms();
-  sample["timestamp"] = timestamp(now);
-  sample["timestampUnix"] = now / 1000;
-  sample["cpuCount"] = shape.at("cpuCount");
-  sample["cpuUsedPct"] = 100.0 * std::max(0.0, cpu_us(*usage) - cpu_us(*before)) / elapsed_us;
-  sample["memUsed"] = usage->total.peak_memory_bytes;
-  sample["memTotal"] = sandbox.setup().limits.memory_bytes;
-  sample["memCache"] = 0;
-  sample["diskUsed"] = 0;
-  sample["diskTotal"] = sandbox.setup().limits.disk_bytes;
-  boost::json::array out;
-  out.push_back(std::move(sample));
-  return answer(request, 200, out);
+  auto range = time_range(query_of(request.exchange.request()));
+  if (!range.ok()) return fail(request, range.error());
+  auto samples = metrics_json(request.task, sandbox, *range);
+  return samples.ok() ? answer(request, 200, *samples) : fail(request, samples.error());
+}
+
+Status logs(const Request& request, LiveSandbox& sandbox) {
+  auto wanted = log_query(query_of(request.exchange.request()), request.version);
+  if (!wanted.ok()) return fail(request, wanted.error());
+  return answer(request, 200, logs_json(sandbox.log(), *wanted, request.version));
 }
 
 struct SandboxRow {
@@ -232,11 +225,11 @@ constexpr std::array kSandboxRows{
     SandboxRow{"POST", "refreshes", refresh},
     SandboxRow{"POST", "resume", resume},
     SandboxRow{"GET", "metrics", metrics},
+    SandboxRow{"GET", "logs", logs},
 };
 
 // What is known and not built, so that it is told from what nobody knows.
-constexpr std::array<std::string_view, 5> kUnbuiltActions{"pause", "fork", "snapshots", "network",
-                                                          "logs"};
+constexpr std::array<std::string_view, 4> kUnbuiltActions{"pause", "fork", "snapshots", "network"};
 constexpr std::array<std::string_view, 6> kUnbuilt{"snapshots", "templates", "volumes",
                                                    "secrets",   "teams",     "volumecontent"};
 

@@ -12,11 +12,6 @@
 namespace paddock::api::e2b {
 namespace {
 
-// JSON is text: bytes of a name that are none are shown escaped.
-std::string text_of(const std::string& bytes) {
-  return is_valid_utf8(bytes) ? bytes : printable(bytes);
-}
-
 const char* type_of(wire::FileEntry::Kind kind) {
   switch (kind) {
     case wire::FileEntry::FILE:
@@ -29,6 +24,10 @@ const char* type_of(wire::FileEntry::Kind kind) {
 }
 
 }  // namespace
+
+std::string text_of(const std::string& bytes) {
+  return is_valid_utf8(bytes) ? bytes : printable(bytes);
+}
 
 std::string permissions_of(uint32_t mode) {
   constexpr std::array<std::pair<mode_t, char>, 6> kTypes{{{S_IFDIR, 'd'},

@@ -10,6 +10,8 @@
 
 namespace paddock::api::e2b {
 
+// JSON is text: bytes of a name that are none are shown escaped.
+std::string text_of(const std::string& bytes);
 // As Go prints a file's mode: "-rw-r--r--", "Lrwxrwxrwx", "dtrwxrwxrwx".
 std::string permissions_of(uint32_t mode);
 std::string base_name(const std::string& path);

@@ -5,6 +5,7 @@
 #include "api/e2b/entry_json.h"
 #include "api/e2b/json.h"
 #include "api/e2b/rpc.h"
+#include "api/e2b/watch_rpc.h"
 #include "engine/live/guest_files.h"
 
 namespace paddock::api::e2b {
@@ -93,15 +94,7 @@ Status serve_filesystem(const Call& call, std::string_view method) {
   for (const char* known : {"Stat", "MakeDir", "Move", "ListDir", "Remove"}) {
     if (method == known) return respond(call, unary(call, method));
   }
-  const ConnectError unbuilt{ConnectCode::unimplemented, "watching directories is not built yet"};
-  if (method == "WatchDir") {
-    EventStream stream(call);
-    PD_TRY(stream.begin());
-    return stream.end(unbuilt);
-  }
-  for (const char* known : {"CreateWatcher", "GetWatcherEvents", "RemoveWatcher"}) {
-    if (method == known) return respond(call, unbuilt);
-  }
+  if (is_watch_method(method)) return serve_watch(call, method);
   return respond(
       call, ConnectError{ConnectCode::unimplemented, "filesystem.Filesystem has no such method"});
 }

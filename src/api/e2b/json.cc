@@ -81,4 +81,29 @@ std::string timestamp(int64_t wall_ms) {
                      wall_ms % 1000);
 }
 
+Result<int64_t> parse_timestamp(const std::string& text) {
+  const Error wrong(Code::invalid_argument, "must be a time like 2026-01-02T03:04:05.678Z");
+  struct tm utc {};
+  const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
+  if (rest == nullptr) return wrong;
+  int64_t ms = 0;
+  if (*rest == '.') {
+    int64_t unit = 100;
+    for (++rest; *rest >= '0' && *rest <= '9'; ++rest, unit /= 10) ms += unit * (*rest - '0');
+  }
+  struct tm zone {};
+  const char sign = *rest;
+  if (sign == '+' || sign == '-') {
+    rest = ::strptime(rest + 1, "%H:%M", &zone);
+  } else if (sign == 'Z') {
+    ++rest;
+  } else {
+    return wrong;
+  }
+  if (rest == nullptr || *rest != '\0') return wrong;
+  const int64_t offset_s = (zone.tm_hour * 60 + zone.tm_min) * 60;
+  const int64_t seconds = ::timegm(&utc) - (sign == '-' ? -offset_s : offset_s);
+  return seconds * 1000 + ms;
+}
+
 }  // namespace paddock::api::e2b

@@ -28,5 +28,7 @@ Result<std::optional<boost::json::object>> object_field(const boost::json::objec
 
 // RFC 3339 in UTC with milliseconds.
 std::string timestamp(int64_t wall_ms);
+// Milliseconds since the epoch. invalid_argument: not RFC 3339 with a zone.
+Result<int64_t> parse_timestamp(const std::string& text);
 
 }  // namespace paddock::api::e2b

@@ -75,7 +75,8 @@ class EventPump {
     while (!client_gone_) {
       auto output = reader_.next(call_.task, patience());
       if (client_gone_) break;
-      if (!output.ok()) return stream_.end(connect_error(output.error()));
+      // The sandbox is gone. Clients whose stream is cut ask for its health, and say that.
+      if (!output.ok()) return output.error();
       if (!*output) {
         if (end_us_ != 0 && sys::monotonic_us() >= end_us_) return stream_.end(too_late());
         PD_TRY(stream_.send(keepalive_event()));

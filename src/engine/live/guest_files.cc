@@ -101,38 +101,72 @@ FileCommand::~FileCommand() {
   });
 }
 
-Result<bool> FileCommand::fill(net::Task& task) {
+Result<FileCommand::Filled> FileCommand::fill_within(net::Task& task,
+                                                     std::chrono::milliseconds patience) {
   while (!ended_) {
-    auto output = PD_TRY(started_.reader->next(task, kPatience));
-    if (!output) return Error(Code::timed_out, "the sandbox's file program does not answer");
+    auto output = PD_TRY(started_.reader->next(task, patience));
+    if (!output) return Filled::no;
     if (auto* data = std::get_if<OutputData>(&*output)) {
       if (data->kind != OutputKind::standard_output) continue;
       buffer_ += data->bytes;
-      return true;
+      return Filled::yes;
     }
     ended_ = true;
     const wire::Ended& ended = std::get<OutputEnd>(*output).ended;
     if (ended.how() != wire::Ended::EXITED || ended.code() != 0) return no_sense();
   }
-  return false;
+  return Filled::ended;
+}
+
+Result<bool> FileCommand::fill(net::Task& task) {
+  const Filled filled = PD_TRY(fill_within(task, kPatience));
+  if (filled == Filled::no) {
+    return Error(Code::timed_out, "the sandbox's file program does not answer");
+  }
+  return filled == Filled::yes;
+}
+
+bool FileCommand::has_frame() const {
+  return buffer_.size() >= kFrameHead && buffer_.size() - kFrameHead >= length_at(buffer_);
+}
+
+Status FileCommand::check_length() const {
+  if (buffer_.size() >= kFrameHead && length_at(buffer_) > kMaxReply) return no_sense();
+  return {};
+}
+
+std::string FileCommand::take_frame() {
+  const size_t length = length_at(buffer_);
+  std::string frame = buffer_.substr(kFrameHead, length);
+  buffer_.erase(0, kFrameHead + length);
+  return frame;
 }
 
 Result<wire::FilesReply> FileCommand::reply(net::Task& task) {
-  auto is_whole = [&] {
-    return buffer_.size() >= kFrameHead && buffer_.size() >= kFrameHead + length_at(buffer_);
-  };
-  while (!is_whole()) {
-    if (buffer_.size() >= kFrameHead && length_at(buffer_) > kMaxReply) return no_sense();
+  while (!has_frame()) {
+    PD_TRY(check_length());
     if (!PD_TRY(fill(task))) return no_sense();
   }
-  const size_t end = kFrameHead + length_at(buffer_);
   wire::FilesReply reply;
-  if (!reply.ParseFromArray(buffer_.data() + kFrameHead, static_cast<int>(end - kFrameHead))) {
-    return no_sense();
-  }
-  buffer_.erase(0, end);
+  if (!reply.ParseFromString(take_frame())) return no_sense();
   if (reply.error() == 0) return reply;
   return Error::from_errno(reply.error(), printable(reply.message().substr(0, 500)));
+}
+
+Result<std::optional<std::string>> FileCommand::next_frame(net::Task& task,
+                                                           std::chrono::milliseconds patience) {
+  while (!has_frame()) {
+    PD_TRY(check_length());
+    switch (PD_TRY(fill_within(task, patience))) {
+      case Filled::yes:
+        break;
+      case Filled::no:
+        return std::optional<std::string>();
+      case Filled::ended:
+        return Error(Code::unavailable, "the sandbox's file program has ended");
+    }
+  }
+  return std::optional(take_frame());
 }
 
 Result<std::string> FileCommand::more(net::Task& task) {
@@ -147,6 +181,10 @@ Status FileCommand::send(net::Task& task, std::string_view bytes) {
     bytes.remove_prefix(piece.size());
   }
   return {};
+}
+
+Status FileCommand::send_raw(net::Task& task, std::string_view bytes) {
+  return started_.process->send_input(task, bytes, kPatience);
 }
 
 Status FileCommand::commit(net::Task& task) {

@@ -44,6 +44,14 @@ class FileCommand {
 
   // The reply's frame. Its error comes back as an Error.
   Result<wire::FilesReply> reply(net::Task& task);
+  // A frame that follows the reply. nullopt: none came within the time, or wake() was called.
+  // unavailable: the operation has ended.
+  Result<std::optional<std::string>> next_frame(net::Task& task,
+                                                std::chrono::milliseconds patience);
+  // Ends the wait of next_frame(), now or the next one.
+  void wake() { started_.reader->wake(); }
+  // Input without a frame around it.
+  Status send_raw(net::Task& task, std::string_view bytes);
   // What follows the reply, as it comes; empty at a good end.
   Result<std::string> more(net::Task& task);
   // A frame of input; not empty. The reply tells why when it fails.
@@ -54,8 +62,15 @@ class FileCommand {
  private:
   FileCommand(net::Loop& loop, LiveSandbox::Started started)
       : loop_(loop), started_(std::move(started)) {}
-  // More bytes into buffer_; false: the end.
+  enum class Filled { yes, no, ended };
+  // More bytes into buffer_, or nothing within the time.
+  Result<Filled> fill_within(net::Task& task, std::chrono::milliseconds patience);
+  // The same, where silence is an error; false: the end.
   Result<bool> fill(net::Task& task);
+  bool has_frame() const;
+  // no_sense: longer than any reply.
+  Status check_length() const;
+  std::string take_frame();
 
   net::Loop& loop_;
   LiveSandbox::Started started_;

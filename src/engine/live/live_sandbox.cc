@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/live/directory_watch.h"
 #include "sys/clock.h"
 
 namespace paddock::engine {
@@ -23,6 +24,7 @@ LiveSandbox::LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LivePa
       setup_(std::move(setup)),
       parts_(std::move(parts)),
       on_end_(std::move(on_end)),
+      watches_(std::make_unique<KeptWatches>()),
       gone_(loop) {}
 
 LiveSandbox::~LiveSandbox() = default;
@@ -37,6 +39,7 @@ void LiveSandbox::begin() {
   session_ = std::make_shared<AgentSession>(loop_, std::move(parts_.link),
                                             std::move(parts_.waiting), std::move(listener));
   become(SandboxState::running);
+  log_.add({.message = "the sandbox runs", .fields = {{"template", info_.template_name}}});
   session_->start();
   arm();
 }
@@ -46,13 +49,24 @@ void LiveSandbox::become(SandboxState state) {
 }
 
 void LiveSandbox::on_message(wire::ToHost message) {
-  if (message.has_denied()) denials_.add(message.denied());
+  if (message.has_denied()) {
+    denials_.add(message.denied());
+    log_.add(refusal_entry(message.denied()));
+  }
   if (!message.has_ended()) return;
   auto found = processes_.find(message.ended().command());
   if (found == processes_.end()) return;
+  if (!found->second.hidden) {
+    log_start(found->second);
+    log_.add(end_entry(*found->second.process, message.ended()));
+  }
   found->second.process->on_ended(message.ended());
   if (found->second.hidden) processes_.erase(found);
   forget_old_processes();
+}
+
+void LiveSandbox::log_start(Entry& entry) {
+  if (!std::exchange(entry.is_start_logged, true)) log_.add(start_entry(*entry.process));
 }
 
 // ---- commands
@@ -87,6 +101,9 @@ Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, Process
   if (!done.ok()) {
     processes_.erase(number);
     return std::move(done).error();
+  }
+  if (auto entry = processes_.find(number); !hidden && entry != processes_.end()) {
+    log_start(entry->second);
   }
   return started;
 }

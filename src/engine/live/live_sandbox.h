@@ -14,7 +14,9 @@
 #include "engine/denials.h"
 #include "engine/live/agent_session.h"
 #include "engine/live/process.h"
+#include "engine/live/sandbox_log.h"
 #include "engine/live/states.h"
+#include "engine/live/usage_history.h"
 #include "isolation/backend.h"
 #include "model/decision.h"
 #include "model/ids.h"
@@ -23,6 +25,8 @@
 #include "net/worker.h"
 
 namespace paddock::engine {
+
+class KeptWatches;
 
 // What is kept of it, alive or not.
 struct LiveInfo {
@@ -88,6 +92,11 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   std::shared_ptr<Process> find_process(const std::string& tag);
   std::vector<std::shared_ptr<Process>> processes();
 
+  // Those that clients ask for from time to time.
+  KeptWatches& watches() { return *watches_; }
+  const SandboxLog& log() const { return log_; }
+  UsageHistory& usage_history() { return usage_history_; }
+
   Status set_deadline(net::Task& task, int64_t deadline_ms);
   Result<LiveUsage> usage(net::Task& task);
   // Ends everything in it and waits until nothing is left. The second caller waits for the first.
@@ -110,8 +119,15 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   struct Entry {
     std::shared_ptr<Process> process;
     bool hidden = false;
+    bool is_start_logged = false;
   };
+  // Its end may be heard before whoever started it runs on.
+  void log_start(Entry& entry);
+
   std::map<uint32_t, Entry> processes_;
+  std::unique_ptr<KeptWatches> watches_;
+  SandboxLog log_;
+  UsageHistory usage_history_;
   Denials denials_;
   std::unique_ptr<net::Deadline> deadline_;
   net::Event gone_;

@@ -1,0 +1,62 @@
+"""Fixtures of the compatibility tests: a daemon, and the unmodified npm package that talks to it."""
+import os
+import shutil
+import subprocess
+
+import pytest
+from support.daemon import Daemon
+from support.host import needs
+from support.program import PATIENCE, TOP
+
+VERSIONS = ["2.51.0", "2.46.0"]  # the second makes sandboxes by the older calls
+PRELUDE = """
+import assert from 'node:assert/strict'
+import * as e2b from 'e2b'
+const { Sandbox } = e2b
+"""
+
+
+@pytest.fixture(scope="session", params=VERSIONS)
+def package(request):
+    """A folder in which that version of the package is installed, from the registry, once."""
+    needs("npm", shutil.which("npm"), "not installed")
+    folder = TOP / "tmp" / f"e2b-{request.param}"
+    folder.mkdir()
+    command = ["npm", "install", "--no-audit", "--no-fund", "--cache", folder / "cache"]
+    done = subprocess.run(
+        [*command, f"e2b@{request.param}"], cwd=folder, capture_output=True, text=True
+    )
+    needs("package-registry", done.returncode == 0, done.stderr[-300:])
+    return folder
+
+
+@pytest.fixture
+def daemon(paddock):
+    daemon = Daemon(paddock)
+    yield daemon
+    assert daemon.stop() == 0, daemon.log.read_text()
+
+
+@pytest.fixture
+def sdk(package, daemon):
+    """Runs a script that has the package at hand; returns what it printed."""
+
+    def run(script, key="e2b_" + "0" * 40):
+        file = package / "script.mjs"
+        file.write_text(PRELUDE + script)
+        done = subprocess.run(
+            ["node", file],
+            env={
+                "PATH": os.environ["PATH"],
+                "E2B_API_URL": daemon.url,
+                "E2B_SANDBOX_URL": daemon.url,
+                "E2B_API_KEY": key,
+            },
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE * 2,
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{daemon.log.read_text()}"
+        return done.stdout
+
+    return run
