@@ -4,7 +4,7 @@
 #   LINKS dep::fmt           third-party libraries
 #   TESTS a_test.cc          gtest files beside the code; one program per library, ctest label "unit"
 #   TEST_USES model          further layers that only the tests need
-#   FUZZ x_fuzz.cc           libFuzzer targets; seeds in fuzz_seeds/<x>/ are replayed by the unit tests
+#   FUZZ x_fuzz.cc           PD_FUZZ_TARGETs (base/testing/fuzz.h); the unit tests replay fuzz_seeds/<x>/
 #   PROTO agent.proto        protobuf-lite schema compiled into the library
 #   AGENT)                   also built as pd_<name>_agent: static, no sanitizer, optimised for size
 function(paddock_library)
@@ -34,6 +34,9 @@ function(paddock_library)
   endif()
 
   if(ARG_TESTS AND PADDOCK_UNIT_TESTS AND NOT PADDOCK_FUZZ)
+    if(ARG_FUZZ)
+      list(APPEND ARG_TESTS ${ARG_FUZZ} ${CMAKE_SOURCE_DIR}/src/base/testing/fuzz_replay_test.cc)
+    endif()
     add_executable(${ARG_NAME}_test ${ARG_TESTS})
     target_link_libraries(${ARG_NAME}_test PRIVATE pd_${ARG_NAME})
     foreach(layer IN LISTS ARG_TEST_USES)
@@ -42,7 +45,8 @@ function(paddock_library)
     target_link_libraries(${ARG_NAME}_test PRIVATE ${PADDOCK_GMOCK} ${PADDOCK_GTEST_MAIN}
                           ${PADDOCK_GTEST} Threads::Threads)
     target_compile_definitions(${ARG_NAME}_test PRIVATE
-      PADDOCK_SOURCE_DIR="${CMAKE_SOURCE_DIR}" PADDOCK_BINARY_DIR="${CMAKE_BINARY_DIR}")
+      PADDOCK_SOURCE_DIR="${CMAKE_SOURCE_DIR}" PADDOCK_BINARY_DIR="${CMAKE_BINARY_DIR}"
+      PADDOCK_FUZZ_SEEDS="${CMAKE_CURRENT_SOURCE_DIR}/fuzz_seeds")
     paddock_sanitize(${ARG_NAME}_test)
     add_test(NAME unit.${ARG_NAME} COMMAND ${ARG_NAME}_test --gtest_brief=1)
     set_tests_properties(unit.${ARG_NAME} PROPERTIES LABELS unit TIMEOUT 600

@@ -1,19 +1,17 @@
 // What the agent parses of the sandbox's own making: DNS queries, packets, lines of /proc. Byte 0
 // says which.
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "agent/dns_stub.h"
 #include "agent/packet_log.h"
 #include "agent/process_tree.h"
 #include "base/strings.h"
+#include "base/testing/fuzz.h"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using paddock::testing::require;
 
 void check_dns(std::string_view query) {
   using paddock::agent::OtherNames;
@@ -31,13 +29,12 @@ void check_dns(std::string_view query) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  // SAFETY: bytes as chars.
-  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  if (data[0] % 4 == 0) check_dns(bytes);
-  if (data[0] % 4 == 1) require(paddock::agent::describe_packet(bytes).size() < 80);
-  if (data[0] % 4 == 2) require(paddock::agent::parse_packet_log(bytes).size() <= size / 16);
-  if (data[0] % 4 == 3) require(paddock::agent::parse_process(bytes).pid >= 0);
-  return 0;
+PD_FUZZ_TARGET(inside) {
+  if (bytes.empty()) return;
+  const int kind = static_cast<uint8_t>(bytes[0]) % 4;
+  bytes.remove_prefix(1);
+  if (kind == 0) check_dns(bytes);
+  if (kind == 1) require(paddock::agent::describe_packet(bytes).size() < 80);
+  if (kind == 2) require(paddock::agent::parse_packet_log(bytes).size() <= bytes.size() / 16);
+  if (kind == 3) require(paddock::agent::parse_process(bytes).pid >= 0);
 }

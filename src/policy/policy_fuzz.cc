@@ -1,11 +1,11 @@
 // Policy files are written by the code that is to be confined. Seeds: fuzz_seeds/policy/.
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/strings.h"
+#include "base/testing/fuzz.h"
 #include "policy/level_choice.h"
 #include "policy/narrowing.h"
 #include "policy/testing/policies.h"
@@ -100,11 +100,9 @@ std::string check_policy_input(std::string_view input) {
 
 }  // namespace paddock::policy::testing
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // SAFETY: bytes are read as characters, which may alias anything.
-  std::string_view input(reinterpret_cast<const char*>(data), size);
-  std::string broken = paddock::policy::testing::check_policy_input(input);
-  if (broken.empty()) return 0;
+PD_FUZZ_TARGET(policy) {
+  const std::string broken = paddock::policy::testing::check_policy_input(bytes);
+  if (broken.empty()) return;
   std::fprintf(stderr, "%s\n", broken.c_str());
   std::abort();
 }

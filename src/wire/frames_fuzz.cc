@@ -2,18 +2,16 @@
 // Checked beside the sanitizers: the same bytes in other pieces give the same events and the same
 // verdict, a writer never gets past its credit, and a dead channel stays dead.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "base/testing/fuzz.h"
 #include "wire/channel.h"
 
 namespace paddock::wire {
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using testing::require;
 
 template <typename C>
 class Run {
@@ -83,11 +81,10 @@ void check(uint32_t seed, std::string_view bytes) {
 }  // namespace
 }  // namespace paddock::wire
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  // SAFETY: bytes as chars.
-  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  paddock::wire::check<paddock::wire::HostChannel>(data[0], bytes);
-  paddock::wire::check<paddock::wire::AgentChannel>(data[0], bytes);
-  return 0;
+PD_FUZZ_TARGET(frames) {
+  if (bytes.empty()) return;
+  const uint32_t seed = static_cast<uint8_t>(bytes[0]);
+  bytes.remove_prefix(1);
+  paddock::wire::check<paddock::wire::HostChannel>(seed, bytes);
+  paddock::wire::check<paddock::wire::AgentChannel>(seed, bytes);
 }

@@ -1,10 +1,10 @@
 // Files of a repository are written by the code that was confined. The first byte says which file
 // the rest is. Seeds: fuzz_seeds/git_files/.
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "base/testing/fuzz.h"
 #include "view/git/git_config.h"
 #include "view/git/git_index.h"
 #include "view/hide/hide_patterns.h"
@@ -56,25 +56,12 @@ void try_patterns(std::string_view text) {
 }  // namespace
 }  // namespace paddock::view
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  // SAFETY: bytes are read as char, within `size`.
-  std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0]) {
-    case 'c':
-      paddock::view::try_config(rest);
-      break;
-    case 'i':
-      paddock::view::try_index(rest);
-      break;
-    case 'm':
-      paddock::view::try_mask_index(rest);
-      break;
-    case 'p':
-      paddock::view::try_patterns(rest);
-      break;
-    default:
-      break;
-  }
-  return 0;
+PD_FUZZ_TARGET(git_files) {
+  if (bytes.empty()) return;
+  const char kind = bytes[0];
+  bytes.remove_prefix(1);
+  if (kind == 'c') paddock::view::try_config(bytes);
+  if (kind == 'i') paddock::view::try_index(bytes);
+  if (kind == 'm') paddock::view::try_mask_index(bytes);
+  if (kind == 'p') paddock::view::try_patterns(bytes);
 }

@@ -1,4 +1,4 @@
-// Replays the seeds of every fuzz target of this library.
+// Part of the unit tests of every library that has fuzz targets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,8 +8,7 @@ namespace {
 
 TEST(Fuzz, EveryTargetHoldsItsPropertiesOnItsSeedsAndNearThem) {
   ASSERT_FALSE(paddock::testing::fuzz_targets().empty());
-  EXPECT_THAT(paddock::testing::replay_fuzz_seeds(PADDOCK_SOURCE_DIR "/src/egress/fuzz_seeds"),
-              testing::IsEmpty());
+  EXPECT_THAT(paddock::testing::replay_fuzz_seeds(PADDOCK_FUZZ_SEEDS), testing::IsEmpty());
 }
 
 }  // namespace
