@@ -22,8 +22,9 @@
 
 namespace paddock::isolation {
 
-// `bound`: the sandbox dies with the process that started it (`run`). `leased`: it outlives it,
-// until its deadline (daemon).
+// `bound`: the sandbox dies with the process that started it (`run`). `leased`: once its agent was
+// told Adopt it outlives that process, until its deadline (daemon); before, it dies with its
+// stream.
 enum class Lifetime { bound, leased };
 
 struct SandboxPlan {
@@ -38,8 +39,23 @@ struct SandboxPlan {
   model::HostPath agent_program;  // static executable
   model::HostPath state_dir;      // sandboxes/<id>: exists, private to this sandbox
   Lifetime lifetime = Lifetime::bound;
+  // Descriptors of the caller's that the agent holds as long as it lives, and passes on to nobody:
+  // locks, by which others see that it does.
+  std::vector<int> held;
   // Paths inside that no command may write, or read at all (FileRules::deny).
   std::vector<model::GuestPath> denied_paths;
+};
+
+// A leased sandbox, as it is on record.
+struct Adoption {
+  model::SandboxId id;
+  model::HostPath state_dir;
+  model::Limits limits;
+  model::GuestPath home;
+  int pid = 0;            // of its agent, outside
+  int64_t pid_start = 0;  // sys::start_time_of
+  std::vector<model::Control> controls;
+  wire::Start confinement;  // what confine() filled in
 };
 
 // One control or level of this host, proved by doing it.
@@ -84,6 +100,9 @@ class Sandbox {
 
   // Kills everything, waits for it, removes cgroups and what else is left. Idempotent.
   virtual Status destroy() = 0;
+  // Of a leased one: it goes on, and this object has nothing to do with it any more. Only to be
+  // destroyed afterwards.
+  virtual void let_go() = 0;
 };
 
 class Backend {
@@ -100,6 +119,11 @@ class Backend {
   // unsupported: the host cannot give the level; the remedy says what to do. A bound sandbox must
   // be started from a thread that outlives it: its death signal is that thread's.
   virtual Result<std::unique_ptr<Sandbox>> start(const SandboxPlan& plan) = 0;
+  // A leased sandbox that another process started, with a new stream to its agent. setup() and
+  // check() have nothing to say of it. not_found: its agent is not there any more, or not the one
+  // that is on record. unsupported: this level has none that outlive their process. On error it
+  // goes on as it was.
+  virtual Result<std::unique_ptr<Sandbox>> adopt(const Adoption& adoption) = 0;
   // Removes what a sandbox whose owner died left in the kernel (cgroups; mounts and namespaces go
   // with their processes). Idempotent.
   virtual Status reclaim(const model::SandboxId& id) = 0;

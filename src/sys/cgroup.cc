@@ -52,6 +52,11 @@ std::optional<Cgroup> Cgroup::adopt(const std::string& path) {
   return Cgroup(path, std::move(*dir));
 }
 
+void Cgroup::release() {
+  path_.clear();
+  dir_.reset();
+}
+
 Status Cgroup::write(const std::string& file, std::string_view value) const {
   Fd fd(::openat(dir_.get(), file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   // One write(2): the kernel reads a value per call.

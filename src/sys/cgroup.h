@@ -50,6 +50,8 @@ class Cgroup {
   // Kills the members until none is left, then removes the directory. Idempotent; timed_out when a
   // member does not die within two seconds.
   Status remove();
+  // It stays, and is nobody's.
+  void release();
 
  private:
   Cgroup(std::string path, DirFd dir) : path_(std::move(path)), dir_(std::move(dir)) {}

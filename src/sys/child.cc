@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "sys/pid.h"
+
 extern "C" {
 #include <sys/pidfd.h>  // lacks the guard in glibc 2.36
 }
@@ -36,7 +38,8 @@ class AllSignalsBlocked {
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
-      exit_(std::move(other.exit_)) {}
+      exit_(std::move(other.exit_)),
+      is_child_(other.is_child_) {}
 
 Process& Process::operator=(Process&& other) noexcept {
   if (this != &other) {
@@ -44,12 +47,32 @@ Process& Process::operator=(Process&& other) noexcept {
     pid_ = std::exchange(other.pid_, -1);
     pidfd_ = std::move(other.pidfd_);
     exit_ = std::move(other.exit_);
+    is_child_ = other.is_child_;
   }
   return *this;
 }
 
 Process::~Process() {
   (void)kill_and_wait().ok();
+}
+
+Result<Process> Process::adopt(pid_t pid, int64_t start_time) {
+  auto gone = [] { return Error(Code::not_found, "the process is gone"); };
+  if (pid <= 0 || start_time <= 0) return gone();
+  PidFd pidfd(::pidfd_open(pid, 0));
+  if (!pidfd.is_open() && errno == ESRCH) return gone();
+  if (!pidfd.is_open()) return Error::from_errno(errno, "opening a process");
+  Process process(pid, std::move(pidfd));
+  process.is_child_ = false;
+  // Only now, when the number can go to nobody else. One that has ended may wait to be reaped.
+  if (start_time_of(pid) == start_time && !process.has_ended()) return process;
+  process.release();
+  return gone();
+}
+
+void Process::release() {
+  pid_ = -1;
+  pidfd_.reset();
 }
 
 Status Process::signal(int number) const {
@@ -60,6 +83,12 @@ Status Process::signal(int number) const {
 
 bool Process::has_ended() {
   if (pid_ < 0 || exit_) return true;
+  if (!is_child_) {
+    pollfd ended{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&ended, 1, 0) != 1) return false;
+    exit_ = Exit{};
+    return true;
+  }
   int status = 0;
   struct rusage usage {};
   if (::wait4(pid_, &status, WNOHANG, &usage) != pid_) return false;
@@ -70,6 +99,7 @@ bool Process::has_ended() {
 Status Process::kill_and_wait() {
   if (pid_ < 0 || exit_) return {};
   PD_TRY(signal(SIGKILL));
+  if (!is_child_) return wait_as_stranger();
   int status = 0;
   struct rusage usage {};
   pid_t waited = -1;
@@ -78,6 +108,16 @@ Status Process::kill_and_wait() {
   } while (waited < 0 && errno == EINTR);
   if (waited != pid_) return Error::from_errno(errno, "waiting for a process");
   exit_ = Exit{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), usage};
+  return {};
+}
+
+// Readable once it has ended, whoever reaps it (pidfd_open(2)).
+Status Process::wait_as_stranger() {
+  pollfd ended{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+  while (::poll(&ended, 1, -1) < 0) {
+    if (errno != EINTR) return Error::from_errno(errno, "waiting for a process");
+  }
+  exit_ = Exit{};
   return {};
 }
 

@@ -24,13 +24,16 @@ class Process {
  public:
   Process() = default;
   Process(pid_t pid, PidFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  // One that is no child of ours, the one that began at `start_time` (sys::start_time_of): owned
+  // all the same, but others reap it. not_found: it is gone.
+  static Result<Process> adopt(pid_t pid, int64_t start_time);
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
   ~Process();
 
   pid_t pid() const { return pid_; }
   const PidFd& pidfd() const { return pidfd_; }
-  // Set once it was reaped.
+  // Set once it has ended; of one that others reap it says nothing more.
   const std::optional<Exit>& exit() const { return exit_; }
 
   // Success when it is gone already.
@@ -40,11 +43,16 @@ class Process {
   // SIGKILL, then waits for its end (PID 1 of a namespace ends after every process in it).
   // Idempotent.
   Status kill_and_wait();
+  // It goes on, and is nobody's.
+  void release();
 
  private:
+  Status wait_as_stranger();
+
   pid_t pid_ = -1;
   PidFd pidfd_;
   std::optional<Exit> exit_;
+  bool is_child_ = true;
 };
 
 struct CloneOptions {

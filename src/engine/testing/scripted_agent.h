@@ -141,8 +141,10 @@ class ScriptedSandbox : public isolation::Sandbox {
     ::shutdown(stream_.get(), SHUT_RDWR);
     return {};
   }
+  void let_go() override { left = true; }
 
   bool oom = false;
+  bool left = false;
   bool destroyed = false;
 
  private:

@@ -18,6 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+constexpr const char* kMount = "/sys/fs/cgroup";
 constexpr std::array<const char*, 3> kControllers{"memory", "pids", "cpu"};
 constexpr uint64_t kCpuPeriodUs = 100000;
 constexpr milliseconds kFreezeDeadline{2000};
@@ -80,8 +81,8 @@ void find_v1(const CgroupSearch& search, CgroupHost& host) {
   }
 }
 
-std::string own_unified_path() {
-  auto text = sys::read_file("/proc/self/cgroup", 65536);
+std::string unified_path_of(const std::string& process) {
+  auto text = sys::read_file("/proc/" + process + "/cgroup", 65536);
   if (!text.ok()) return {};
   for (const std::string& line : split(*text, '\n')) {
     if (line.compare(0, 3, "0::") == 0) return line.substr(3);
@@ -156,7 +157,7 @@ CgroupHost find_cgroups(const CgroupSearch& search) {
 CgroupHost find_cgroups() {
   CgroupSearch search;
   search.privileged = ::geteuid() == 0;
-  search.own_path = own_unified_path();
+  search.own_path = unified_path_of("self");
   return find_cgroups(search);
 }
 
@@ -182,6 +183,28 @@ Result<SandboxCgroups> SandboxCgroups::make(const CgroupHost& host, const model:
     PD_TRY(apply_limit(*made.find(controller), controller, limits));
   }
   return made;
+}
+
+SandboxCgroups SandboxCgroups::adopt(const CgroupHost& host, const model::SandboxId& id,
+                                     pid_t pid) {
+  SandboxCgroups adopted;
+  const std::string name = "/" + directory_name(id);
+  auto unified = sys::Cgroup::adopt(host.unified + name);
+  // What was delegated to its starter need not be what is delegated to us.
+  if (!unified)
+    unified = sys::Cgroup::adopt(std::string(kMount) + unified_path_of(std::to_string(pid)));
+  if (unified && unified->path().ends_with(name)) {
+    adopted.unified_ = std::move(*unified);
+    adopted.unified_has_controllers_ = adopted.unified_.has("memory.max");
+  } else if (unified) {
+    unified->release();
+  }
+  for (const auto& [controller, dir] : host.v1) {
+    if (auto cgroup = sys::Cgroup::adopt(dir + name)) {
+      adopted.v1_[controller] = std::move(*cgroup);
+    }
+  }
+  return adopted;
 }
 
 Status SandboxCgroups::reclaim(const CgroupHost& host, const model::SandboxId& id) {
@@ -277,6 +300,13 @@ Status SandboxCgroups::remove() {
   for (auto& [controller, cgroup] : v1_) PD_TRY(cgroup.remove());
   v1_.clear();
   return {};
+}
+
+void SandboxCgroups::release() {
+  (void)attached().ok();
+  unified_.release();
+  for (auto& [controller, cgroup] : v1_) cgroup.release();
+  v1_.clear();
 }
 
 }  // namespace paddock::isolation::container

@@ -60,6 +60,8 @@ class SandboxCgroups {
 
   static Result<SandboxCgroups> make(const CgroupHost& host, const model::SandboxId& id,
                                      const model::Limits& limits);
+  // Of a sandbox that another process started, whose agent is `pid`: wherever it made them.
+  static SandboxCgroups adopt(const CgroupHost& host, const model::SandboxId& id, pid_t pid);
   // Removes what a dead owner left. Idempotent.
   static Status reclaim(const CgroupHost& host, const model::SandboxId& id);
 
@@ -79,6 +81,8 @@ class SandboxCgroups {
 
   // Kills what is left, removes the directories. Idempotent.
   Status remove();
+  // They stay, and are nobody's.
+  void release();
 
  private:
   struct Attach {

@@ -136,14 +136,14 @@ class Child {
     if (program_ < 0 || control_ < 0 || null < 0) return -1;
     null = ::fcntl(null, F_DUPFD_CLOEXEC, kOutOfTheWay);
     int moved[kMaxAgentFds];
-    int count = 0;
+    size_t count = 0;
     for (int fd : plan_.agent_fds) moved[count++] = ::fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay);
     if (::close_range(0, ~0u, CLOSE_RANGE_CLOEXEC) != 0) return -1;
     for (int fd = 0; fd < kFirstAgentFd; ++fd) {
       if (::dup2(null, fd) < 0) return -1;
     }
-    for (int i = 0; i < count; ++i) {
-      if (moved[i] < 0 || ::dup2(moved[i], kFirstAgentFd + i) < 0) return -1;
+    for (size_t i = 0; i < count; ++i) {
+      if (moved[i] < 0 || ::dup2(moved[i], kFirstAgentFd + static_cast<int>(i)) < 0) return -1;
     }
     return 0;
   }

@@ -24,7 +24,7 @@ struct ChildFailure {
 
 // Descriptors that the agent keeps: numbers from kFirstAgentFd upwards, in this order.
 inline constexpr int kFirstAgentFd = 3;
-inline constexpr int kMaxAgentFds = 8;
+inline constexpr size_t kMaxAgentFds = 8;
 
 // Everything the child reads. Prepared by the parent before clone, valid in the child's copy of its
 // memory.

@@ -8,6 +8,7 @@
 #include "isolation/container/host_facts.h"
 #include "isolation/container/launch.h"
 #include "isolation/container/probe.h"
+#include "isolation/container/take_over.h"
 
 namespace paddock::isolation::container {
 namespace {
@@ -26,6 +27,12 @@ class ContainerBackend : public Backend {
     Launched launched = PD_TRY_CTX("starting a container", launch(plan, facts_));
     return std::unique_ptr<Sandbox>(
         std::make_unique<ContainerSandbox>(plan, facts_, std::move(launched)));
+  }
+
+  Result<std::unique_ptr<Sandbox>> adopt(const Adoption& adoption) override {
+    Launched launched = PD_TRY_CTX("taking over a container", take_over(adoption, facts_));
+    return std::unique_ptr<Sandbox>(
+        std::make_unique<ContainerSandbox>(adoption, facts_, std::move(launched)));
   }
 
   Status reclaim(const model::SandboxId& id) override {

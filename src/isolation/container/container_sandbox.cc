@@ -35,6 +35,19 @@ ContainerSandbox::ContainerSandbox(const SandboxPlan& plan, const HostFacts& fac
       controls_(decide_controls(plan, facts)),
       launched_(std::move(launched)) {}
 
+ContainerSandbox::ContainerSandbox(const Adoption& adoption, const HostFacts& facts,
+                                   Launched launched)
+    : facts_(facts),
+      controls_(adoption.controls),
+      launched_(std::move(launched)),
+      confinement_(adoption.confinement) {
+  plan_.id = adoption.id;
+  plan_.limits = adoption.limits;
+  plan_.home = adoption.home;
+  plan_.state_dir = adoption.state_dir;
+  plan_.lifetime = Lifetime::leased;
+}
+
 ContainerSandbox::~ContainerSandbox() {
   (void)destroy().ok();
 }
@@ -67,6 +80,7 @@ std::vector<std::string> ContainerSandbox::check(const wire::Evidence& evidence)
 }
 
 void ContainerSandbox::confine(wire::Start& start) const {
+  if (confinement_) return start.MergeFrom(*confinement_);
   if (facts_.landlock_abi > 0) add_landlock_rules(plan_, start);
   add_resource_limits(plan_, facts_, start);
 }
@@ -107,6 +121,14 @@ Status ContainerSandbox::thaw() {
 Status ContainerSandbox::replace_files(const model::FileSystem&) {
   return Error(Code::unsupported, "the files of a running container cannot be replaced yet")
       .set_remedy("end the sandbox and start another one in the view");
+}
+
+void ContainerSandbox::let_go() {
+  launched_.agent.release();
+  launched_.cgroups.release();
+  launched_.stream.reset();
+  launched_.id_range.reset();  // the agent has it, too
+  destroyed_ = true;
 }
 
 Status ContainerSandbox::destroy() {

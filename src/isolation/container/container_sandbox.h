@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace paddock::isolation::container {
 class ContainerSandbox : public Sandbox {
  public:
   ContainerSandbox(const SandboxPlan& plan, const HostFacts& facts, Launched launched);
+  // One that another process started.
+  ContainerSandbox(const Adoption& adoption, const HostFacts& facts, Launched launched);
   ~ContainerSandbox() override;
 
   const sys::SocketFd& stream() const override { return launched_.stream; }
@@ -30,6 +33,7 @@ class ContainerSandbox : public Sandbox {
   Status thaw() override;
   Status replace_files(const model::FileSystem& files) override;
   Status destroy() override;
+  void let_go() override;
 
  private:
   // What the cgroups counted; the last word is kept when they go.
@@ -47,6 +51,7 @@ class ContainerSandbox : public Sandbox {
   uint32_t gid_ = 0;
   std::vector<model::Control> controls_;
   Launched launched_;
+  std::optional<wire::Start> confinement_;  // on record
   bool destroyed_ = false;
   Counters last_counters_;
 };

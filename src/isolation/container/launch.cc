@@ -23,6 +23,7 @@
 #include "sys/fd_passing.h"
 #include "sys/files.h"
 #include "sys/pipe.h"
+#include "sys/unix_socket.h"
 
 namespace paddock::isolation::container {
 namespace {
@@ -109,15 +110,33 @@ class Launch {
     auto stream = PD_TRY(sys::make_socket_pair(SOCK_STREAM));
     auto control = PD_TRY(sys::make_socket_pair(SOCK_SEQPACKET));
     std::string stream_number = std::to_string(kFirstAgentFd);
+    std::string listener_number = std::to_string(kFirstAgentFd + 1);
     char name[] = "paddock-agent";
     char option[] = "--stream-fd";
+    char second_option[] = "--listen-fd";
     ChildPlan child;
     child.mounts = &mounts_;
     child.parents_ends = {stream.first.get(), control.first.get()};
     child.control = control.second.get();
     child.agent_fds = {stream.second.get()};
+    sys::SocketFd listener;
+    if (plan_.lifetime == Lifetime::leased) {
+      const sys::DirFd directory = PD_TRY(sys::open_dir(plan_.state_dir.str()));
+      listener = PD_TRY_CTX("making the agent's socket", sys::listen_unix(directory, kAgentSocket));
+      child.agent_fds.push_back(listener.get());
+      // Nobody else may use its ids while it lives.
+      if (launched_.id_range) child.agent_fds.push_back(launched_.id_range->lock.get());
+    }
+    child.agent_fds.insert(child.agent_fds.end(), plan_.held.begin(), plan_.held.end());
+    if (child.agent_fds.size() > kMaxAgentFds) {
+      return Error(Code::invalid_argument, "too many descriptors for the agent to hold");
+    }
     child.agent = {plan_.agent_program.str(), agent_mount_.get()};
     child.argv = {name, option, stream_number.data(), nullptr};
+    if (listener.is_open()) {
+      child.argv = {name,   option, stream_number.data(), second_option, listener_number.data(),
+                    nullptr};
+    }
     child.hostname = plan_.hostname;
     child.capabilities = kAgentCapabilities;
     if (by_root() && plan_.user != 0) child.capabilities |= kBecomeCapabilities;

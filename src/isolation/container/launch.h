@@ -15,6 +15,9 @@
 
 namespace paddock::isolation::container {
 
+// In the sandbox's state directory: where a later host reaches the agent of a leased sandbox.
+inline constexpr const char* kAgentSocket = "agent.sock";
+
 // A started container. Destroying it in this order undoes everything: process, cgroups, id range.
 struct Launched {
   std::optional<sys::LockedNumber> id_range;  // started by root

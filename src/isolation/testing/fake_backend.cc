@@ -144,6 +144,7 @@ class FakeSandbox : public Sandbox {
     agent_.reset();
     return process_.kill_and_wait();
   }
+  void let_go() override {}  // its agent is a thread of this process
 
  private:
   const FakeOptions& options_;
@@ -169,6 +170,10 @@ Result<std::unique_ptr<Sandbox>> FakeBackend::start(const SandboxPlan& plan) {
   started_.push_back(plan);
   return std::unique_ptr<Sandbox>(
       std::make_unique<FakeSandbox>(plan, options_, std::move(ends), std::move(process)));
+}
+
+Result<std::unique_ptr<Sandbox>> FakeBackend::adopt(const Adoption&) {
+  return Error(Code::not_found, "a test's sandbox has ended with its process");
 }
 
 Status FakeBackend::reclaim(const model::SandboxId& id) {

@@ -34,6 +34,7 @@ class FakeBackend : public Backend {
   std::vector<Probe> probe() override;
   std::vector<model::Control> decide(const SandboxPlan&) override { return options_.controls; }
   Result<std::unique_ptr<Sandbox>> start(const SandboxPlan& plan) override;
+  Result<std::unique_ptr<Sandbox>> adopt(const Adoption&) override;
   Status reclaim(const model::SandboxId& id) override;
 
   const std::vector<SandboxPlan>& started() const { return started_; }
