@@ -230,8 +230,9 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   CLI::App app(kDescription, "paddock");
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
-  for (auto* add : {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback,
-                    add_gc, add_init, add_policy, add_doctor, add_secret, add_serve, add_key}) {
+  for (auto* add :
+       {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback, add_gc, add_init,
+        add_policy, add_doctor, add_secret, add_serve, add_key, add_audit}) {
     add(app, chosen);
   }
   std::vector<std::string> words(argv + 1, argv + argc);

@@ -11,8 +11,9 @@ void add_serve(CLI::App& app, Invocation& chosen) {
       "serve", "make sandboxes for clients of the E2B SDK, until it is interrupted");
   verb->add_option("--listen", args->listen,
                    "address and port; port 0: one that is free; beyond loopback only with API keys")
-      ->type_name("ADDRESS:PORT")
-      ->capture_default_str();
+      ->type_name("ADDRESS:PORT");
+  verb->add_flag("--explain", args->explain, "show every setting of server.toml, serve nothing");
+  verb->add_flag("--json", args->json, "with --explain: as JSON");
   verb->callback([args, &chosen] { chosen = *args; });
 }
 
@@ -42,6 +43,24 @@ void add_key(CLI::App& app, Invocation& chosen) {
     verb->add_flag("--json", args->json, "as JSON");
     verb->callback([args, &chosen] { chosen = *args; });
   }
+}
+
+void add_audit(CLI::App& app, Invocation& chosen) {
+  CLI::App* group = app.add_subcommand("audit", "the server's audit log");
+  group->require_subcommand(1);
+  auto verify = std::make_shared<AuditArgs>();
+  CLI::App* verb = group->add_subcommand("verify", "check that no record was changed or removed");
+  verb->add_option("--noted", verify->noted, "a record that must be in it, as `verify` printed it")
+      ->type_name("SEQ:HASH");
+  verb->add_flag("--json", verify->json, "as JSON");
+  verb->callback([verify, &chosen] { chosen = *verify; });
+  auto show = std::make_shared<AuditArgs>();
+  show->verb = AuditArgs::Verb::show;
+  verb = group->add_subcommand("show", "its records, oldest first");
+  verb->add_option("--since", show->since, "from then on: 90s, 15m, 2h, 7d ago, or a time in UTC")
+      ->type_name("TIME");
+  verb->add_flag("--json", show->json, "the lines as they are");
+  verb->callback([show, &chosen] { chosen = *show; });
 }
 
 }  // namespace paddock::cmd

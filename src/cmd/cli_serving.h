@@ -12,5 +12,6 @@ namespace paddock::cmd {
 // Each declares its verbs and stores their arguments in `chosen` when they were given.
 void add_serve(CLI::App& app, Invocation& chosen);
 void add_key(CLI::App& app, Invocation& chosen);
+void add_audit(CLI::App& app, Invocation& chosen);
 
 }  // namespace paddock::cmd

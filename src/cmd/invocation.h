@@ -85,7 +85,16 @@ struct SecretArgs {
 };
 
 struct ServeArgs {
-  std::string listen = "127.0.0.1:3100";
+  std::string listen;    // empty: as server.toml says
+  bool explain = false;  // show the settings instead
+  bool json = false;
+};
+
+struct AuditArgs {
+  enum class Verb { verify, show } verb = Verb::verify;
+  std::string noted;  // verify: SEQ:HASH, a point of the chain that was written down
+  std::string since;  // show: a time, or how long ago
+  bool json = false;
 };
 
 struct KeyArgs {
@@ -97,6 +106,6 @@ struct KeyArgs {
 
 using Invocation =
     std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
-                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, ServeArgs, KeyArgs>;
+                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, ServeArgs, KeyArgs, AuditArgs>;
 
 }  // namespace paddock::cmd

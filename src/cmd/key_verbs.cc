@@ -7,6 +7,7 @@
 #include "cmd/console.h"
 #include "cmd/verbs.h"
 #include "model/json.h"
+#include "service/audit_log.h"
 #include "service/keys.h"
 
 namespace paddock::cmd {
@@ -75,8 +76,16 @@ Status revoke(const KeyArgs& args, service::Keys keys) {
   return {};
 }
 
+// Before it is done: what cannot be put on record does not happen.
+Status note(const KeyArgs& args, Context& context) {
+  const char* event = args.verb == KeyArgs::Verb::create ? "key_create" : "key_revoke";
+  object fields{{"key", service::audit_text(args.name)}, {"uid", context.caller().uid}};
+  return service::append_audit((PD_TRY(context.home()) / "audit").str(), event, fields);
+}
+
 Status act(const KeyArgs& args, Context& context) {
   service::Keys keys(*PD_TRY(context.database()));
+  if (args.verb != KeyArgs::Verb::list) PD_TRY(note(args, context));
   switch (args.verb) {
     case KeyArgs::Verb::create:
       return create(args, keys);

@@ -63,6 +63,10 @@ int dispatch(const KeyArgs& args, Context& context) {
   return key(args, context);
 }
 
+int dispatch(const AuditArgs& args, Context& context) {
+  return audit(args, context);
+}
+
 int main_of(int argc, char** argv) {
   auto parsed = parse_command_line(argc, argv);
   if (auto* exit = std::get_if<Exit>(&parsed)) {
@@ -83,6 +87,7 @@ int main_of(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that leaves is an error of a write, never the end of us.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file at its limit likewise
   paddock::sys::allow_most_descriptors();
   return paddock::cmd::main_of(argc, argv);
 }

@@ -4,60 +4,36 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <future>
 #include <memory>
 #include <utility>
 
 #include "api/doorkeeper.h"
-#include "api/e2b/server.h"
+#include "api/server.h"
+#include "api/telemetry.h"
 #include "base/strings.h"
 #include "cmd/console.h"
+#include "cmd/serve_settings.h"
 #include "cmd/verbs.h"
 #include "engine/live/sandboxes.h"
 #include "engine/live/start_up.h"
-#include "model/ip_address.h"
 #include "net/http/server.h"
 #include "net/listener.h"
+#include "service/audit_log.h"
 #include "service/keys.h"
+#include "service/settings.h"
 #include "sys/random.h"
 #include "sys/signal_fd.h"
 
 namespace paddock::cmd {
 namespace {
 
-enum class Reach { this_machine, everybody };
-
-struct Endpoint {
-  model::IpAddress address;
-  uint16_t port = 0;
-  Reach reach = Reach::this_machine;
-};
-
-Error no_endpoint(const std::string& text, std::string_view why) {
-  return Error(Code::invalid_argument, fmt::format("--listen {}: {}", printable(text), why))
-      .set_remedy("for example --listen 127.0.0.1:3100");
-}
-
-Result<Endpoint> parse_endpoint(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return no_endpoint(text, "no port");
-  std::string host = text.substr(0, colon);
-  if (host == "localhost") host = "127.0.0.1";
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  }
-  auto address = model::IpAddress::parse(host);
-  if (!address.ok()) return no_endpoint(text, "no address");
-  const auto port = parse_u64(text.substr(colon + 1));
-  if (!port || *port > 65535) return no_endpoint(text, "no port");
-  const Reach reach =
-      host == "::1" || host.starts_with("127.") ? Reach::this_machine : Reach::everybody;
-  return Endpoint{std::move(*address), static_cast<uint16_t>(*port), reach};
-}
-
 // Whoever reaches further than this machine asks for a key, even if the table of keys were lost
 // meanwhile.
-Result<api::Doorkeeper::Rule> rule_for(const Endpoint& endpoint, service::KeyRing& keys) {
+Result<api::Doorkeeper::Rule> rule_for(const Endpoint& endpoint, service::KeyRule wanted,
+                                       service::KeyRing& keys) {
+  if (wanted == service::KeyRule::required) return api::Doorkeeper::Rule::required;
   if (endpoint.reach == Reach::this_machine) return api::Doorkeeper::Rule::when_made;
   if (PD_TRY(keys.has_keys())) return api::Doorkeeper::Rule::required;
   return Error(Code::permission_denied,
@@ -101,33 +77,70 @@ void run_on(net::Loop& loop, const std::function<void(net::Task&)>& body) {
   done.get_future().wait();
 }
 
+// What the log has to say about its last writer.
+void say_recovered(const service::AuditLog& log) {
+  if (log.torn_bytes() > 0) {
+    say(fmt::format("the audit log ended in a torn line of {} bytes: cut off, and on record",
+                    log.torn_bytes()));
+  }
+  if (log.missing() > 0) {
+    say(fmt::format("{} of the audit log are missing at its end: `paddock audit verify`",
+                    plural(log.missing(), "record")));
+  }
+}
+
+Result<service::AuditLog> open_audit(const model::HostPath& home,
+                                     const service::ServerSettings& settings) {
+  service::AuditLog log = PD_TRY(service::AuditLog::open(
+      (home / "audit").str(), {.segment_bytes = settings.audit_file_bytes}));
+  say_recovered(log);
+  return log;
+}
+
 Status serve_until_told(const ServeArgs& args, Context& context) {
-  const Endpoint endpoint = PD_TRY(parse_endpoint(args.listen));
+  const service::ServerSettings settings = PD_TRY(read_server_settings(args, context)).settings;
+  const Endpoint endpoint = PD_TRY(parse_endpoint(settings.listen));
   // Before any thread: they inherit that these signals are nobody's but the descriptor's.
   sys::SignalFd signals = PD_TRY(sys::SignalFd::open({SIGINT, SIGTERM, SIGHUP}));
   policy::Compiled policy = PD_TRY(context.settings(model::HostPath(), {}));
   engine::Parts parts = PD_TRY(context.parts(engine::kLiveUser));
-  service::KeyRing keys(
-      PD_TRY(store::Database::open((PD_TRY(context.home()) / "paddock.db").str())));
-  api::Doorkeeper door(keys, PD_TRY(rule_for(endpoint, keys)));
+  const model::HostPath home = PD_TRY(context.home());
+  const std::string database = (home / "paddock.db").str();
+  service::KeyRing keys(PD_TRY(store::Database::open(database)));
+  api::Doorkeeper door(keys, PD_TRY(rule_for(endpoint, settings.keys, keys)));
   const api::e2b::AccessTokens tokens(sys::random_bytes(32));
+  api::Telemetry telemetry(PD_TRY(open_audit(home, settings)),
+                           PD_TRY(store::Database::open(database)));
 
   // What runs on the loop refers to it: the loop ends first.
   std::unique_ptr<engine::Sandboxes> sandboxes;
   net::Loop loop;
-  sandboxes = std::make_unique<engine::Sandboxes>(loop, std::move(parts), std::move(policy),
-                                                  engine::SandboxesOptions{});
+  engine::SandboxesOptions options;
+  options.max_sandboxes = settings.max_sandboxes;
+  options.observer = &telemetry;
+  sandboxes =
+      std::make_unique<engine::Sandboxes>(loop, std::move(parts), std::move(policy), options);
   PD_TRY(sandboxes->open());
   std::shared_ptr<net::Listener> listener =
       PD_TRY(net::Listener::open(loop, endpoint.address, endpoint.port));
-  loop.spawn([listener, handler = api::e2b::make_handler({*sandboxes, tokens, door})](
-                 net::Task& task) { net::http::serve(task, listener, handler, {}); });
+  const api::ServerParts served{*sandboxes, tokens, door, telemetry, settings};
+  run_on(loop, [&](net::Task&) {
+    telemetry.record("server_started", {{"listen", endpoint.address.with_port(listener->port())},
+                                        {"pid", ::getpid()},
+                                        {"version", PADDOCK_VERSION}});
+  });
+  loop.spawn([&telemetry](net::Task& task) { telemetry.keep_synced(task); });
+  loop.spawn([listener, handler = api::make_handler(served)](net::Task& task) {
+    net::http::serve(task, listener, handler, {});
+  });
   announce(endpoint, listener->port(), door);
   wait_for(signals);
   say("ending every sandbox");
   run_on(loop, [&](net::Task& task) {
     std::exchange(listener, nullptr)->close();
     sandboxes->end(task);
+    telemetry.record("server_ended", {});
+    (void)telemetry.sync(task).ok();
   });
   return {};
 }
@@ -135,7 +148,8 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
 }  // namespace
 
 int serve(const ServeArgs& args, Context& context) {
-  const Status served = serve_until_told(args, context);
+  const Status served =
+      args.explain ? explain_server(args, context) : serve_until_told(args, context);
   return served.ok() ? 0 : fail(served.error());
 }
 

@@ -20,6 +20,7 @@ int doctor(const DoctorArgs& args, Context& context);
 int secret(const SecretArgs& args, Context& context);
 int serve(const ServeArgs& args, Context& context);
 int key(const KeyArgs& args, Context& context);
+int audit(const AuditArgs& args, Context& context);
 
 // Exit status of a verb that failed with `error`: 2 for wrong use, else 1.
 int fail(const Error& error);

@@ -30,7 +30,7 @@ std::string way_out(const model::Denial& denial) {
 
 }  // namespace
 
-void Denials::add(const wire::Denied& denied) {
+const model::Denial* Denials::add(const wire::Denied& denied) {
   model::Denial denial;
   denial.what = bounded(denied.what());
   denial.pid = denied.pid();
@@ -51,19 +51,20 @@ void Denials::add(const wire::Denied& denied) {
       break;
   }
   dropped_inside_ = std::max(dropped_inside_, denied.dropped());
-  add(std::move(denial));
+  return add(std::move(denial));
 }
 
-void Denials::add(model::Denial denial) {
+const model::Denial* Denials::add(model::Denial denial) {
   auto same = std::find_if(records_.begin(), records_.end(),
                            [&](const model::Denial& other) { return same_thing(other, denial); });
   if (same != records_.end()) {
     same->count += denial.count;
   } else if (records_.size() < kMaxDenials) {
-    records_.push_back(std::move(denial));
+    return &records_.emplace_back(std::move(denial));
   } else {
     dropped_by_us_ += denial.count;
   }
+  return nullptr;
 }
 
 }  // namespace paddock::engine

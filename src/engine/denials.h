@@ -15,9 +15,11 @@ inline constexpr size_t kMaxDenials = 256;
 // prints them escapes.
 class Denials {
  public:
-  void add(const wire::Denied& denied);
-  void add(model::Denial denial);
+  // The record, when it is one that was not there; valid until the next call.
+  const model::Denial* add(const wire::Denied& denied);
+  const model::Denial* add(model::Denial denial);
 
+  const std::vector<model::Denial>& records() const { return records_; }
   std::vector<model::Denial> take_records() { return std::move(records_); }
   uint64_t dropped() const { return dropped_by_us_ + dropped_inside_; }
 

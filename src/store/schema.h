@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 4> kMigrations{
+inline constexpr std::array<std::string_view, 5> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -69,6 +69,18 @@ inline constexpr std::array<std::string_view, 4> kMigrations{
     revoked_ms INTEGER NOT NULL DEFAULT 0   -- 0: it is good
   ) STRICT;
   ALTER TABLE live_sandbox ADD COLUMN owner TEXT NOT NULL DEFAULT '';  -- id of a key; '': the keeper
+)sql",
+    R"sql(
+  CREATE TABLE key_usage (        -- service/usage.cc
+    key TEXT NOT NULL,            -- id; '': without one
+    day TEXT NOT NULL,            -- UTC, 2026-11-30
+    sandboxes INTEGER NOT NULL,   -- that ended
+    sandbox_ms INTEGER NOT NULL,
+    cpu_us INTEGER NOT NULL,
+    received_bytes INTEGER NOT NULL,
+    sent_bytes INTEGER NOT NULL,
+    PRIMARY KEY (key, day)
+  ) STRICT, WITHOUT ROWID;
 )sql"};
 
 }  // namespace paddock::store

@@ -61,6 +61,22 @@ Result<object> read_body(const Request& request) {
   return parse_object(PD_TRY(request.exchange.read_whole_body(request.task, kMaxBody)));
 }
 
+Status check_timeout(const Request& request, int64_t ms) {
+  const uint64_t most = request.options.settings.max_timeout_seconds;
+  if (static_cast<uint64_t>(ms) <= most * 1000) return {};
+  return Error(Code::invalid_argument,
+               "'timeout' is longer than this server gives: " + std::to_string(most) + " seconds");
+}
+
+// Milliseconds of that field, within what the server gives.
+Result<std::optional<int64_t>> read_timeout(const Request& request,
+                                            std::string_view name = "timeout") {
+  const object body = PD_TRY(read_body(request));
+  const auto ms = PD_TRY(timeout_field(body, name));
+  if (ms) PD_TRY(check_timeout(request, *ms));
+  return ms;
+}
+
 // ---- making and listing
 
 Status create(const Request& request) {
@@ -68,7 +84,11 @@ Status create(const Request& request) {
   if (!body.ok()) return fail(request, body.error());
   auto wanted = create_request(*body, request.version);
   if (!wanted.ok()) return fail(request, wanted.error());
+  if (Status fits = check_timeout(request, wanted->timeout_ms); !fits.ok()) {
+    return fail(request, fits.error());
+  }
   wanted->owner = request.caller().owner;
+  wanted->quota = request.options.settings.quota_of(request.caller().label);
   auto made = request.options.sandboxes.create(request.task, std::move(*wanted));
   if (!made.ok()) return fail(request, made.error());
   return answer(request, 201, session_json(**made, request.options.tokens.of((*made)->id())));
@@ -159,9 +179,7 @@ Status end(const Request& request, LiveSandbox& sandbox) {
 }
 
 Status set_timeout(const Request& request, LiveSandbox& sandbox) {
-  auto body = read_body(request);
-  if (!body.ok()) return fail(request, body.error());
-  auto ms = timeout_field(*body);
+  auto ms = read_timeout(request);
   if (!ms.ok()) return fail(request, ms.error());
   if (!*ms) return fail(request, 400, "'timeout' is missing");
   Status set =
@@ -177,9 +195,7 @@ Status extend(const Request& request, LiveSandbox& sandbox, std::optional<int64_
 }
 
 Status connect(const Request& request, LiveSandbox& sandbox) {
-  auto body = read_body(request);
-  if (!body.ok()) return fail(request, body.error());
-  auto ms = timeout_field(*body);
+  auto ms = read_timeout(request);
   if (!ms.ok()) return fail(request, ms.error());
   Status extended = extend(request, sandbox, *ms);
   if (!extended.ok()) return fail(request, extended.error());
@@ -187,9 +203,7 @@ Status connect(const Request& request, LiveSandbox& sandbox) {
 }
 
 Status refresh(const Request& request, LiveSandbox& sandbox) {
-  auto body = read_body(request);
-  if (!body.ok()) return fail(request, body.error());
-  auto ms = timeout_field(*body, "duration");
+  auto ms = read_timeout(request, "duration");
   if (!ms.ok()) return fail(request, ms.error());
   Status extended = extend(request, sandbox, *ms);
   return extended.ok() ? answer_nothing(request) : fail(request, extended.error());
@@ -280,8 +294,6 @@ Status serve_control(net::Task& task, Exchange& exchange, const ControlOptions& 
   for (const std::string& part : split(exchange.request().path().substr(1), '/')) {
     request.path.push_back(net::http::percent_decode(part, net::http::Decode::path));
   }
-  const bool is_health = request.path == std::vector<std::string>{"health"};
-  if (is_health) return answer_nothing(request);
   if (!options.caller) return refuse_caller(request);
   if (request.path.front() == "v2" || request.path.front() == "v3") {
     request.version = ApiVersion::v2;

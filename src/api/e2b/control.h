@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "api/e2b/access.h"
-#include "engine/live/sandboxes.h"
+#include "api/server_parts.h"
 #include "model/owner.h"
 #include "net/http/exchange.h"
 #include "net/task.h"
@@ -15,6 +14,7 @@ namespace paddock::api::e2b {
 struct ControlOptions {
   engine::Sandboxes& sandboxes;
   const AccessTokens& tokens;
+  const service::ServerSettings& settings;
   std::optional<model::Caller> caller;  // nullopt: one whom we do not know
 };
 

@@ -20,32 +20,34 @@ std::string_view host_part(std::string_view authority) {
   return authority.substr(0, authority.find(':'));
 }
 
-bool ends_with_localhost(std::string_view host) {
-  constexpr std::string_view kName = ".localhost";
-  return host.size() > kName.size() &&
-         equals_ignoring_case(host.substr(host.size() - kName.size()), kName);
+bool is_below(std::string_view host, std::string_view domain) {
+  return host.size() > domain.size() + 1 && host[host.size() - domain.size() - 1] == '.' &&
+         equals_ignoring_case(host.substr(host.size() - domain.size()), domain);
 }
 
 // Names that no DNS of somebody else's can point at us.
 bool is_loopback_name(std::string_view host) {
-  if (equals_ignoring_case(host, "localhost") || ends_with_localhost(host)) return true;
+  if (equals_ignoring_case(host, "localhost") || is_below(host, "localhost")) return true;
   auto address = model::IpAddress::parse(std::string(host));
   return address.ok() && (host == "::1" || host.starts_with("127."));
 }
 
-Status check_browser(const RequestHead& request) {
+Status check_browser(const RequestHead& request, std::string_view domain) {
+  auto is_ours = [&](std::string_view name) {
+    return is_loopback_name(name) || equals_ignoring_case(name, domain) || is_below(name, domain);
+  };
   auto refuse = [](std::string what) {
     return Error(Code::permission_denied, std::move(what))
         .set_remedy("name the server by localhost or a loopback address");
   };
   const std::string_view host = request.headers.get("host");
-  if (!is_loopback_name(host_part(host))) {
+  if (!is_ours(host_part(host))) {
     return refuse("Host '" + printable(host.substr(0, 100)) + "' is not this server's");
   }
   const std::string_view origin = request.headers.get("origin");
   if (origin.empty()) return {};
   const size_t scheme = origin.find("://");
-  if (scheme == std::string_view::npos || !is_loopback_name(host_part(origin.substr(scheme + 3)))) {
+  if (scheme == std::string_view::npos || !is_ours(host_part(origin.substr(scheme + 3)))) {
     return refuse("pages of '" + printable(origin.substr(0, 100)) +
                   "' may not talk to this server");
   }
@@ -70,8 +72,8 @@ Result<Route> sandbox_route(std::string_view id, std::string_view port) {
 
 }  // namespace
 
-Result<Route> route(const RequestHead& request, Hosts hosts) {
-  if (hosts == Hosts::loopback) PD_TRY(check_browser(request));
+Result<Route> route(const RequestHead& request, const RouteOptions& options) {
+  if (options.hosts == Hosts::loopback) PD_TRY(check_browser(request, options.domain));
   const std::string_view id = request.headers.get("e2b-sandbox-id");
   if (!id.empty()) {
     const std::string_view port = request.headers.get("e2b-sandbox-port");
@@ -80,7 +82,8 @@ Result<Route> route(const RequestHead& request, Hosts hosts) {
   const std::string_view host = host_part(request.headers.get("host"));
   const std::string_view label = host.substr(0, host.find('.'));
   const size_t dash = label.find('-');
-  if (ends_with_localhost(host) && dash != std::string_view::npos) {
+  const bool is_port = is_below(host, "localhost") || is_below(host, options.domain);
+  if (is_port && dash != std::string_view::npos) {
     return sandbox_route(label.substr(dash + 1), label.substr(0, dash));
   }
   if (request.path() == "/files") return Route{Route::To::signed_file, "", kEnvdPort};

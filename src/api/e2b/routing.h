@@ -24,10 +24,14 @@ struct Route {
 
 // Whose names a request may call this server by: without keys, loopback's own alone.
 enum class Hosts { loopback, any };
+struct RouteOptions {
+  Hosts hosts = Hosts::loopback;
+  std::string_view domain = "localhost";  // ports are PORT-ID.domain
+};
 
 // By the headers e2b-sandbox-id and -port, else by a host name PORT-ID.domain.
 // permission_denied: the Host or Origin of a page that a browser was led here by, where
 // only loopback's own names are taken. invalid_argument: an id or port that cannot be.
-Result<Route> route(const net::http::RequestHead& request, Hosts hosts);
+Result<Route> route(const net::http::RequestHead& request, const RouteOptions& options);
 
 }  // namespace paddock::api::e2b

@@ -6,7 +6,7 @@ namespace paddock::api::e2b {
 namespace {
 
 Result<Route> route(const net::http::RequestHead& request) {
-  return e2b::route(request, Hosts::loopback);
+  return e2b::route(request, RouteOptions{});
 }
 
 using net::http::Headers;
@@ -51,8 +51,17 @@ TEST(Routing, RefusesTheHostOfSomebodyElsesName) {
 
 TEST(Routing, TakesAnyNameWhereKeysAreAskedFor) {
   const RequestHead head = request("/sandboxes", {{"Host", "ci.example"}});
-  EXPECT_FALSE(e2b::route(head, Hosts::loopback).ok());
-  EXPECT_TRUE(e2b::route(head, Hosts::any).ok());
+  EXPECT_FALSE(e2b::route(head, RouteOptions{}).ok());
+  EXPECT_TRUE(e2b::route(head, {Hosts::any, "localhost"}).ok());
+}
+
+TEST(Routing, FollowsTheServersOwnDomain) {
+  const RouteOptions options{Hosts::loopback, "sbx.example"};
+  const Route to = e2b::route(request("/", {{"Host", "80-abc234.sbx.example"}}), options).value();
+  EXPECT_EQ(to.to, Route::To::sandbox);
+  EXPECT_EQ(to.port, 80);
+  EXPECT_TRUE(e2b::route(request("/", {{"Host", "sbx.example"}}), options).ok());
+  EXPECT_FALSE(e2b::route(request("/", {{"Host", "evilsbx.example"}}), options).ok());
 }
 
 TEST(Routing, RefusesPagesOfOtherOrigins) {

@@ -86,6 +86,7 @@ Status EventStream::end() {
 }
 
 Status EventStream::end(const ConnectError& error) {
+  call_.exchange.note_failure(name_of(kConnectCodeNames, error.code));
   PD_TRY(call_.exchange.write(call_.task, end_envelope(error)));
   return call_.exchange.finish(call_.task);
 }

@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "api/e2b/control.h"
 #include "api/e2b/envd.h"
-#include "api/e2b/routing.h"
 
 namespace paddock::api::e2b {
 namespace {
@@ -41,43 +39,33 @@ std::string find_signer(const net::http::RequestHead& request, engine::Sandboxes
   return "";
 }
 
-Status answer_error(net::Task& task, Exchange& exchange, const Error& error) {
-  return respond_http_error(task, exchange, http_status(error.code()), error.describe());
-}
-
-Status serve_caller(net::Task& task, Exchange& exchange, const ServerParts& parts) {
-  auto caller = parts.door.caller(exchange.request());
-  if (!caller.ok()) return answer_error(task, exchange, caller.error());
-  return serve_control(task, exchange, {parts.sandboxes, parts.tokens, *caller});
-}
-
-Status serve(net::Task& task, Exchange& exchange, const ServerParts& parts) {
-  const auto& [sandboxes, tokens, door] = parts;
-  auto takes_any = door.takes_any();
-  if (!takes_any.ok()) return answer_error(task, exchange, takes_any.error());
-  auto to = route(exchange.request(), *takes_any ? Hosts::loopback : Hosts::any);
-  if (!to.ok()) {
-    return respond_http_error(task, exchange, http_status(to.error().code()),
-                              to.error().describe() + "; " + to.error().remedy());
-  }
-  if (to->to == Route::To::control) return serve_caller(task, exchange, parts);
-  if (to->to == Route::To::signed_file) {
-    to->id = find_signer(exchange.request(), sandboxes, tokens);
-    if (to->id.empty()) return respond_http_error(task, exchange, 401, "invalid signature");
-  }
-  auto sandbox = sandboxes.find(to->id);
-  if (!sandbox) return answer_gone(task, exchange, to->id);
-  if (to->port != kEnvdPort) return answer_port(task, exchange, *to);
-  return serve_envd({task, exchange, std::move(sandbox)}, tokens);
+// A class for metrics, of few.
+std::string_view class_of(std::string_view path) {
+  if (path == "/files") return "files";
+  if (path.starts_with("/process.")) return "process";
+  if (path.starts_with("/filesystem.")) return "filesystem";
+  return "envd";
 }
 
 }  // namespace
 
-net::http::Handler make_handler(const ServerParts& parts) {
-  return [parts](net::Task& task, Exchange& exchange) {
-    // What fails here is the connection: its end is all that can be said.
-    (void)serve(task, exchange, parts).ok();
-  };
+Status serve_sandbox(net::Task& task, NotedExchange& exchange, const ServerParts& parts, Route to) {
+  RequestNote& note = exchange.note();
+  note.route = class_of(exchange.request().path());
+  if (to.to == Route::To::signed_file) {
+    to.id = find_signer(exchange.request(), parts.sandboxes, parts.tokens);
+    if (to.id.empty()) return respond_http_error(task, exchange, 401, "invalid signature");
+  }
+  note.sandbox = to.id;
+  auto sandbox = parts.sandboxes.find(to.id);
+  if (!sandbox) return answer_gone(task, exchange, to.id);
+  note.owner = sandbox->info().owner;
+  if (to.port != kEnvdPort) {
+    note.route = "port";
+    note.path.clear();  // a program's own: nobody knows what stands in it
+    return answer_port(task, exchange, to);
+  }
+  return serve_envd({task, exchange, std::move(sandbox)}, parts.tokens);
 }
 
 }  // namespace paddock::api::e2b

@@ -1,20 +1,13 @@
-// The whole surface on one port: every request to the part that answers it.
+// What a sandbox answers on its ports, by the wire of E2B's SDK.
 #pragma once
 
-#include "api/doorkeeper.h"
-#include "api/e2b/access.h"
-#include "engine/live/sandboxes.h"
-#include "net/http/connection.h"
+#include "api/e2b/routing.h"
+#include "api/noted_exchange.h"
+#include "api/server_parts.h"
 
 namespace paddock::api::e2b {
 
-struct ServerParts {
-  engine::Sandboxes& sandboxes;
-  const AccessTokens& tokens;
-  Doorkeeper& door;
-};
-
-// What the handler refers to must outlive the loop that it runs on.
-net::http::Handler make_handler(const ServerParts& parts);
+// A request that is for a sandbox: its envd, or a port of a program's in it.
+Status serve_sandbox(net::Task& task, NotedExchange& exchange, const ServerParts& parts, Route to);
 
 }  // namespace paddock::api::e2b

@@ -50,7 +50,8 @@ void LiveSandbox::become(SandboxState state) {
 
 void LiveSandbox::on_message(wire::ToHost message) {
   if (message.has_denied()) {
-    denials_.add(message.denied());
+    const model::Denial* fresh = denials_.add(message.denied());
+    if (fresh != nullptr && observer_ != nullptr) observer_->on_denied(info_, *fresh);
     log_.add(refusal_entry(message.denied()));
   }
   if (!message.has_ended()) return;
@@ -61,6 +62,9 @@ void LiveSandbox::on_message(wire::ToHost message) {
     log_.add(end_entry(*found->second.process, message.ended()));
   }
   found->second.process->on_ended(message.ended());
+  if (observer_ != nullptr && !found->second.hidden) {
+    observer_->on_command_ended(info_, sys::monotonic_us() - found->second.began_us);
+  }
   if (found->second.hidden) processes_.erase(found);
   forget_old_processes();
 }
@@ -96,7 +100,7 @@ Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, Process
   started.process = std::make_shared<Process>(loop_, session_, std::move(request));
   started.reader = std::make_unique<Process::Reader>(started.process);
   const uint32_t number = ++last_number_;
-  processes_.emplace(number, Entry{started.process, hidden});
+  processes_.emplace(number, Entry{started.process, hidden, false, sys::monotonic_us()});
   Status done = started.process->start(task, std::move(start), number);
   if (!done.ok()) {
     processes_.erase(number);
@@ -105,6 +109,7 @@ Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, Process
   if (auto entry = processes_.find(number); !hidden && entry != processes_.end()) {
     log_start(entry->second);
   }
+  if (observer_ != nullptr && !hidden) observer_->on_command_started(info_);
   return started;
 }
 
@@ -187,6 +192,7 @@ Status LiveSandbox::kill(net::Task& task, std::string reason) {
   for (auto& [number, entry] : processes_) entry.process->on_sandbox_gone();
   processes_.clear();
   destroyed_ = parts_.worker.run(task, [this] {
+    final_usage_ = parts_.sandbox->usage();
     Status destroyed = parts_.sandbox->destroy();
     if (destroyed.ok()) {
       parts_.sandbox.reset();

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "engine/denials.h"
 #include "engine/live/agent_session.h"
+#include "engine/live/observer.h"
 #include "engine/live/process.h"
 #include "engine/live/sandbox_log.h"
 #include "engine/live/states.h"
@@ -73,6 +74,8 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LiveParts parts, OnEnd on_end);
   ~LiveSandbox();
 
+  // Before begin(); it outlives this.
+  void set_observer(Observer* observer) { observer_ = observer; }
   void begin();
   const LiveInfo& info() const { return info_; }
   const LiveSetup& setup() const { return setup_; }
@@ -99,6 +102,9 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
 
   Status set_deadline(net::Task& task, int64_t deadline_ms);
   Result<LiveUsage> usage(net::Task& task);
+  // What it used in all, once it is gone.
+  const model::Usage& final_usage() const { return final_usage_; }
+  const std::vector<model::Denial>& denials() const { return denials_.records(); }
   // Ends everything in it and waits until nothing is left. The second caller waits for the first.
   Status kill(net::Task& task, std::string reason);
 
@@ -120,6 +126,7 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
     std::shared_ptr<Process> process;
     bool hidden = false;
     bool is_start_logged = false;
+    int64_t began_us = 0;
   };
   // Its end may be heard before whoever started it runs on.
   void log_start(Entry& entry);
@@ -129,6 +136,8 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   SandboxLog log_;
   UsageHistory usage_history_;
   Denials denials_;
+  Observer* observer_ = nullptr;
+  model::Usage final_usage_;
   std::unique_ptr<net::Deadline> deadline_;
   net::Event gone_;
   Status destroyed_;

@@ -1,5 +1,8 @@
 #include "engine/live/sandboxes.h"
 
+#include <sys/sysinfo.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "engine/live/catalogue.h"
@@ -24,6 +27,12 @@ LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
   info.metadata = request.metadata;
   info.owner = request.owner;
   return info;
+}
+
+service::Holding holding_of(const model::Limits& limits) {
+  // Without a limit it may use every processor.
+  const double cpus = limits.cpus > 0 ? limits.cpus : static_cast<double>(::get_nprocs());
+  return {1, limits.memory_bytes, limits.disk_bytes, cpus};
 }
 
 }  // namespace
@@ -66,20 +75,56 @@ std::vector<std::shared_ptr<LiveSandbox>> Sandboxes::list() {
   return out;
 }
 
+std::vector<std::shared_ptr<LiveSandbox>> Sandboxes::all() {
+  std::vector<std::shared_ptr<LiveSandbox>> out;
+  for (auto& [id, entry] : sandboxes_) out.push_back(entry.sandbox);
+  return out;
+}
+
 // ---- making one
 
 Result<std::shared_ptr<LiveSandbox>> Sandboxes::create(net::Task& task, CreateRequest request) {
+  const int64_t began_us = sys::monotonic_us();
+  const CreateRequest asked = request;
+  auto created = admit(task, std::move(request));
+  if (options_.observer == nullptr) return created;
+  if (created.ok()) {
+    options_.observer->on_created(**created, sys::monotonic_us() - began_us);
+  } else {
+    options_.observer->on_refused(asked, created.error());
+  }
+  return created;
+}
+
+service::Holding Sandboxes::asked_for() const {
+  return holding_of(policy_.settings.limits);
+}
+
+service::Holding Sandboxes::held_by(const model::Owner& owner) const {
+  service::Holding held;
+  for (const auto& [id, entry] : sandboxes_) {
+    if (entry.sandbox->info().owner == owner) held.add(holding_of(entry.sandbox->setup().limits));
+  }
+  for (const model::Owner& other : creating_) {
+    if (other == owner) held.add(asked_for());
+  }
+  return held;
+}
+
+Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateRequest request) {
   if (request.lifetime == isolation::Lifetime::leased) {
     return Error(Code::unsupported, "sandboxes that outlive the daemon are not built yet");
   }
   if (ending_) return Error(Code::unavailable, "the daemon is ending");
-  if (sandboxes_.size() + creating_ >= options_.max_sandboxes) {
+  if (sandboxes_.size() + creating_.size() >= options_.max_sandboxes) {
     return Error(Code::resource_exhausted, "too many sandboxes")
         .set_remedy("kill some that are not needed, or wait until their time is up");
   }
-  ++creating_;
+  PD_TRY(service::check_quota(request.quota, held_by(request.owner), asked_for()));
+  const model::Owner owner = request.owner;
+  creating_.push_back(owner);
   auto made = make(task, std::move(request));
-  --creating_;
+  creating_.erase(std::ranges::find(creating_, owner));
   if (!made.ok()) return std::move(made).error();
   const std::string id = made->sandbox->id();
   auto sandbox = made->sandbox;
@@ -137,6 +182,7 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
   entry.sandbox = std::make_shared<LiveSandbox>(
       loop_, std::move(info), std::move(started->setup), std::move(started->parts),
       [this](LiveSandbox& sandbox, std::string reason) { end_later(sandbox, std::move(reason)); });
+  entry.sandbox->set_observer(options_.observer);
   return entry;
 }
 
@@ -160,6 +206,9 @@ Status Sandboxes::finish(net::Task& task, const std::string& id, std::string rea
   const Status destroyed = sandbox->kill(task, std::move(reason));
   found = sandboxes_.find(id);
   if (found == sandboxes_.end()) return destroyed;  // another one has finished it meanwhile
+  if (options_.observer != nullptr) {
+    options_.observer->on_ended(sandbox->info(), sandbox->final_usage());
+  }
   std::unique_ptr<SandboxRecord> record = std::move(found->second.record);
   sandboxes_.erase(found);
   const Status noted = books_.run(task, [&, info = sandbox->info()] {
@@ -190,7 +239,7 @@ void Sandboxes::end(net::Task& task) {
     });
   }
   for (const auto& event : ended) event->wait_surely(task);
-  while (creating_ > 0) task.sleep(std::chrono::milliseconds(5));
+  while (!creating_.empty()) task.sleep(std::chrono::milliseconds(5));
 }
 
 }  // namespace paddock::engine

@@ -13,6 +13,7 @@
 #include "engine/sandbox_record.h"
 #include "net/worker.h"
 #include "policy/compile.h"
+#include "service/quota.h"
 #include "sys/fd.h"
 
 namespace paddock::engine {
@@ -23,13 +24,15 @@ struct CreateRequest {
   std::map<std::string, std::string> metadata;
   std::map<std::string, std::string> environment;
   model::Owner owner;
+  service::Quota quota;  // of its owner
   // `leased` outlives the daemon: unsupported for now.
   isolation::Lifetime lifetime = isolation::Lifetime::bound;
 };
 
 struct SandboxesOptions {
   size_t max_sandboxes = 512;
-  size_t starters = 2;  // how many are made at the same time
+  size_t starters = 2;           // how many are made at the same time
+  Observer* observer = nullptr;  // outlives the loop
 };
 
 // Everything but the constructor and open() is called on the loop's thread. The sandboxes are bound
@@ -49,6 +52,8 @@ class Sandboxes {
   // Running ones only.
   std::shared_ptr<LiveSandbox> find(const std::string& id);
   std::vector<std::shared_ptr<LiveSandbox>> list();
+  // In whatever state.
+  std::vector<std::shared_ptr<LiveSandbox>> all();
   // not_found: no such sandbox runs.
   Status kill(net::Task& task, const std::string& id, std::string reason);
   Status set_deadline(net::Task& task, LiveSandbox& sandbox, int64_t deadline_ms);
@@ -61,6 +66,10 @@ class Sandboxes {
     std::unique_ptr<SandboxRecord> record;
   };
 
+  Result<std::shared_ptr<LiveSandbox>> admit(net::Task& task, CreateRequest request);
+  // What it would hold, and what its owner holds already, those being made included.
+  service::Holding asked_for() const;
+  service::Holding held_by(const model::Owner& owner) const;
   Result<Entry> make(net::Task& task, CreateRequest request);
   Status finish(net::Task& task, const std::string& id, std::string reason);
   void end_later(LiveSandbox& sandbox, std::string reason);
@@ -71,7 +80,7 @@ class Sandboxes {
   SandboxesOptions options_;
   sys::FileFd lock_;
   bool ending_ = false;
-  size_t creating_ = 0;
+  std::vector<model::Owner> creating_;  // whose are being made
   size_t next_starter_ = 0;
   std::map<std::string, Entry> sandboxes_;
   net::Worker books_;  // the database's thread

@@ -38,6 +38,9 @@ class Exchange {
   // Called once, on the loop's thread and while the handler lives, when the client has gone, or at
   // once if it has. It may not wait.
   virtual void on_client_gone(std::function<void()> notify) = 0;
+
+  // For whoever keeps a record: why it failed, where the status alone does not tell.
+  virtual void note_failure(std::string_view what) { (void)what; }
 };
 
 }  // namespace paddock::net::http

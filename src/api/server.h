@@ -1,0 +1,12 @@
+// The server: every request to the surface that answers it, and a note of each.
+#pragma once
+
+#include "api/server_parts.h"
+#include "net/http/connection.h"
+
+namespace paddock::api {
+
+// For the listener that clients reach.
+net::http::Handler make_handler(const ServerParts& parts);
+
+}  // namespace paddock::api

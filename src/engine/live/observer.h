@@ -1,0 +1,32 @@
+// Whoever keeps count of live sandboxes: metrics, an audit log.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "model/denial.h"
+#include "model/outcome.h"
+
+namespace paddock::engine {
+
+class LiveSandbox;
+struct CreateRequest;
+struct LiveInfo;
+
+// Called on the loop's thread, when it has happened. May not wait.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  virtual void on_created(const LiveSandbox& sandbox, int64_t took_us) = 0;
+  virtual void on_refused(const CreateRequest& request, const Error& why) = 0;
+  virtual void on_ended(const LiveInfo& info, const model::Usage& usage) = 0;
+  // A client's command, not work of our own.
+  virtual void on_command_started(const LiveInfo& info) = 0;
+  // `took_us` from its start to its last word.
+  virtual void on_command_ended(const LiveInfo& info, int64_t took_us) = 0;
+  // Once for equal denials of one sandbox, and for a bounded number of them.
+  virtual void on_denied(const LiveInfo& info, const model::Denial& denial) = 0;
+};
+
+}  // namespace paddock::engine

@@ -1,0 +1,79 @@
+#include "service/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace paddock::service {
+namespace {
+
+Result<LoadedSettings> load(const std::string& text, const std::string& listen = "") {
+  return load_server_settings({{"server.toml", text}}, listen);
+}
+std::string origin_of(const LoadedSettings& loaded, const std::string& key) {
+  const auto row = std::ranges::find(loaded.rows, key, &SettingRow::key);
+  return row == loaded.rows.end() ? "no such row" : row->origin;
+}
+
+TEST(ServerToml, SaysWhatIsInForceAndWhereItCameFrom) {
+  const LoadedSettings loaded = load(
+                                    "listen = \"127.0.0.1:1\"\nkeys = \"required\"\n"
+                                    "max_timeout = \"1h\"\n[quota]\nsandboxes = 3\nmemory = "
+                                    "\"8G\"\ncpu = 2.5\n[quota.ci]\nsandboxes = 9\n",
+                                    "127.0.0.1:2")
+                                    .value();
+  EXPECT_EQ(loaded.settings.listen, "127.0.0.1:2");
+  EXPECT_EQ(loaded.settings.keys, KeyRule::required);
+  EXPECT_EQ(loaded.settings.max_timeout_seconds, 3600u);
+  EXPECT_EQ(loaded.settings.quota_of("anybody"), (Quota{3, 8ull << 30, 0, 2.5}));
+  EXPECT_EQ(loaded.settings.quota_of("ci"), (Quota{9, 8ull << 30, 0, 2.5}));
+  EXPECT_EQ(origin_of(loaded, "listen"), "--listen");
+  EXPECT_EQ(origin_of(loaded, "keys"), "server.toml:2");
+  EXPECT_EQ(origin_of(loaded, "quota.sandboxes"), "server.toml:5");
+  EXPECT_EQ(origin_of(loaded, "quota.ci.sandboxes"), "server.toml:9");
+  EXPECT_EQ(origin_of(loaded, "domain"), "shipped");
+}
+
+TEST(ServerToml, LaterFilesWin) {
+  const auto loaded =
+      load_server_settings(
+          {{"a", "max_sandboxes = 1\ndomain = \"a.example\"\n"}, {"b", "max_sandboxes = 2\n"}}, "")
+          .value();
+  EXPECT_EQ(loaded.settings.max_sandboxes, 2u);
+  EXPECT_EQ(loaded.settings.domain, "a.example");
+}
+
+TEST(ServerToml, UnknownKeysAreErrorsWithTheNearestKnownOne) {
+  const auto loaded = load("\nmax_timeot = \"1h\"\n");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code(), Code::invalid_argument);
+  EXPECT_NE(loaded.error().describe().find("server.toml:2"), std::string::npos);
+  EXPECT_NE(loaded.error().remedy().find("max_timeout"), std::string::npos);
+  EXPECT_FALSE(load("[quota]\nsandboxs = 1\n").ok());
+  EXPECT_FALSE(load("[quota.ci]\nlisten = \"x\"\n").ok());
+  EXPECT_FALSE(load("[server]\nlisten = \"x\"\n").ok());
+}
+
+TEST(ServerToml, ValuesOfTheWrongKindAreErrors) {
+  for (const char* text :
+       {"listen = 3100", "domain = \"a b\"", "domain = \".example\"", "keys = \"off\"",
+        "max_sandboxes = 0", "max_sandboxes = -1", "max_timeout = 60", "max_timeout = \"0\"",
+        "max_timeout = \"900d\"", "audit_file_size = 1", "quota = 3", "[quota]\ncpu = -1",
+        "[quota]\ncpu = nan", "[quota]\nmemory = true", "[quota]\nsandboxes = \"3\"", "listen"}) {
+    EXPECT_FALSE(load(text).ok()) << text;
+  }
+}
+
+TEST(Quotas, AreSumsOfWhatIsHeld) {
+  const Quota quota{2, 100, 0, 1.5};
+  EXPECT_TRUE(check_quota(quota, {1, 50, 1000, 1}, {1, 50, 1000, 0.5}).ok());
+  for (const Holding& asked : {Holding{2, 0, 0, 0}, Holding{1, 51, 0, 0}, Holding{1, 0, 0, 0.6}}) {
+    const Status status = check_quota(quota, {1, 50, 0, 1}, asked);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code(), Code::resource_exhausted);
+  }
+  EXPECT_TRUE(check_quota({}, {1000, 1ull << 50, 1ull << 50, 1000}, {1, 1, 1, 1}).ok());
+}
+
+}  // namespace
+}  // namespace paddock::service
