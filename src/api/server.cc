@@ -11,6 +11,7 @@
 #include "api/e2b/routing.h"
 #include "api/e2b/server.h"
 #include "api/noted_exchange.h"
+#include "api/paddock/surface.h"
 #include "sys/clock.h"
 
 namespace paddock::api {
@@ -35,14 +36,8 @@ Status serve_health(net::Task& task, NotedExchange& exchange, const ServerParts&
   return e2b::respond_json(task, exchange, ready.ok() ? 200 : 503, body);
 }
 
-Status serve_metrics(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
+Status answer_metrics(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
   exchange.note().route = "metrics";
-  auto may = parts.door.may_read_metrics(exchange.request());
-  if (!may.ok()) return answer_error(task, exchange, may.error());
-  if (!*may) {
-    return e2b::respond_http_error(task, exchange, 401,
-                                   "/metrics is for a key of `paddock key create --metrics`");
-  }
   std::map<std::string, size_t> states;
   for (const auto& [state, name] : engine::kSandboxStateNames) states[std::string(name)] = 0;
   for (const auto& sandbox : parts.sandboxes.all()) {
@@ -53,22 +48,48 @@ Status serve_metrics(net::Task& task, NotedExchange& exchange, const ServerParts
                                  parts.telemetry.metrics_text(states)});
 }
 
+Status serve_metrics(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
+  exchange.note().route = "metrics";
+  auto may = parts.door.may_read_metrics(exchange.request());
+  if (!may.ok()) return answer_error(task, exchange, may.error());
+  if (!*may) {
+    return e2b::respond_http_error(task, exchange, 401,
+                                   "/metrics is for a key of `paddock key create --metrics`");
+  }
+  return answer_metrics(task, exchange, parts);
+}
+
 // ---- every request
 
-Status serve_own(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
-  const std::string_view path = exchange.request().path();
-  if (path == "/health") return serve_health(task, exchange, parts);
-  if (path == "/metrics") return serve_metrics(task, exchange, parts);
-  exchange.note().route = "control";
+// What is served only while it can be put on record.
+Status check_recorded(const ServerParts& parts) {
+  if (parts.telemetry.ready().ok()) return {};
+  return Error(Code::unavailable, "the audit log cannot be written")
+      .set_remedy("the server's operator sees why in its folder and file system");
+}
+
+Status serve_caller(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
+  const bool is_own = own::is_own_path(exchange.request().path());
+  exchange.note().route = is_own ? "paddock" : "control";
   auto caller = parts.door.caller(exchange.request());
   if (!caller.ok()) return answer_error(task, exchange, caller.error());
   exchange.note().caller = *caller;
-  if (Status ready = parts.telemetry.ready(); !ready.ok()) {
-    return answer_error(task, exchange,
-                        Error(Code::unavailable, "the audit log cannot be written"));
+  if (Status recorded = check_recorded(parts); !recorded.ok()) {
+    return answer_error(task, exchange, recorded.error());
   }
-  return e2b::serve_control(task, exchange,
-                            {parts.sandboxes, parts.tokens, parts.settings, *caller});
+  if (!is_own) {
+    return e2b::serve_control(task, exchange,
+                              {parts.sandboxes, parts.tokens, parts.settings, *caller});
+  }
+  if (!*caller) return own::refuse(task, exchange);
+  return own::serve(task, exchange, parts, **caller);
+}
+
+Status serve_control(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
+  const std::string_view path = exchange.request().path();
+  if (path == "/health") return serve_health(task, exchange, parts);
+  if (path == "/metrics") return serve_metrics(task, exchange, parts);
+  return serve_caller(task, exchange, parts);
 }
 
 Status serve(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
@@ -77,12 +98,24 @@ Status serve(net::Task& task, NotedExchange& exchange, const ServerParts& parts)
   auto to = e2b::route(exchange.request(), {*takes_any ? e2b::Hosts::loopback : e2b::Hosts::any,
                                             parts.settings.domain});
   if (!to.ok()) return answer_error(task, exchange, to.error());
-  if (to->to == e2b::Route::To::control) return serve_own(task, exchange, parts);
-  if (Status ready = parts.telemetry.ready(); !ready.ok()) {
-    return answer_error(task, exchange,
-                        Error(Code::unavailable, "the audit log cannot be written"));
+  if (to->to == e2b::Route::To::control) return serve_control(task, exchange, parts);
+  if (Status recorded = check_recorded(parts); !recorded.ok()) {
+    return answer_error(task, exchange, recorded.error());
   }
   return e2b::serve_sandbox(task, exchange, parts, *to);
+}
+
+// Whoever can open the socket runs the server, or is root.
+Status serve_keeper(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
+  const std::string_view path = exchange.request().path();
+  if (path == "/health") return serve_health(task, exchange, parts);
+  if (path == "/metrics") return answer_metrics(task, exchange, parts);
+  const model::Caller keeper{{}, "", model::Caller::Sees::all};
+  exchange.note().caller = keeper;
+  if (Status recorded = check_recorded(parts); !recorded.ok()) {
+    return own::answer_error(task, exchange, 503, recorded.error());
+  }
+  return own::serve(task, exchange, parts, keeper);
 }
 
 RequestNote note_of(const net::http::RequestHead& request) {
@@ -93,17 +126,27 @@ RequestNote note_of(const net::http::RequestHead& request) {
   return note;
 }
 
+using Serve = Status (*)(net::Task&, NotedExchange&, const ServerParts&);
+
+net::http::Handler noted(const ServerParts& parts, Serve serve_one) {
+  return [parts, serve_one](net::Task& task, Exchange& exchange) {
+    NotedExchange noting(exchange, note_of(exchange.request()),
+                         [&](const RequestNote& note) { parts.telemetry.on_stream(note); });
+    // What fails here is the connection: its end is all that can be said.
+    const Status served = serve_one(task, noting, parts);
+    if (!served.ok()) noting.note_failure(to_string(served.error().code()));
+    parts.telemetry.on_request(noting.note());
+  };
+}
+
 }  // namespace
 
 net::http::Handler make_handler(const ServerParts& parts) {
-  return [parts](net::Task& task, Exchange& exchange) {
-    NotedExchange noted(exchange, note_of(exchange.request()),
-                        [&](const RequestNote& note) { parts.telemetry.on_stream(note); });
-    // What fails here is the connection: its end is all that can be said.
-    const Status served = serve(task, noted, parts);
-    if (!served.ok()) noted.note_failure(to_string(served.error().code()));
-    parts.telemetry.on_request(noted.note());
-  };
+  return noted(parts, serve);
+}
+
+net::http::Handler make_keeper_handler(const ServerParts& parts) {
+  return noted(parts, serve_keeper);
 }
 
 }  // namespace paddock::api

@@ -8,5 +8,7 @@ namespace paddock::api {
 
 // For the listener that clients reach.
 net::http::Handler make_handler(const ServerParts& parts);
+// For the socket of whoever runs the server: our own surface alone, and every sandbox in it.
+net::http::Handler make_keeper_handler(const ServerParts& parts);
 
 }  // namespace paddock::api

@@ -1,7 +1,6 @@
 #include "api/telemetry.h"
 
 #include <algorithm>
-#include <boost/json.hpp>
 #include <chrono>
 #include <utility>
 
@@ -106,6 +105,18 @@ void Telemetry::record(std::string_view event, const object& fields) {
   metrics_.add(kAuditLost, {});
 }
 
+void Telemetry::record_event(std::string_view event, const model::Owner& owner,
+                             const object& fields) {
+  record(event, fields);
+  object out;
+  out["seq"] = log_.head().seq;
+  out["time"] = service::rfc3339(sys::wall_clock_ms());
+  out["event"] = event;
+  for (const auto& [name, value] : fields) out[name] = value;
+  events_.push_back({log_.head().seq, std::string(fields.at("sandbox").as_string()), owner, out});
+  if (events_.size() > kMaxEvents) events_.pop_front();
+}
+
 Status Telemetry::sync(net::Task& task) {
   auto job = log_.sync();
   auto used = std::exchange(unsaved_, {});
@@ -176,7 +187,7 @@ void Telemetry::on_created(const engine::LiveSandbox& sandbox, int64_t took_us) 
   fields["limits"] = limits_of(sandbox.setup().limits);
   fields["controls"] = controls_of(decision);
   fields["took_us"] = took_us;
-  record("sandbox_created", fields);
+  record_event("sandbox_created", info.owner, fields);
 }
 
 void Telemetry::on_refused(const engine::CreateRequest& request, const Error& why) {
@@ -202,7 +213,7 @@ void Telemetry::on_ended(const engine::LiveInfo& info, const model::Usage& usage
   fields["life_ms"] = life_ms;
   fields["cpu_us"] = usage.user_us + usage.system_us;
   fields["peak_memory_bytes"] = usage.peak_memory_bytes;
-  record("sandbox_ended", fields);
+  record_event("sandbox_ended", info.owner, fields);
 }
 
 void Telemetry::on_command_started(const engine::LiveInfo&) {
@@ -222,7 +233,7 @@ void Telemetry::on_denied(const engine::LiveInfo& info, const model::Denial& den
   fields["what"] = audit_text(denial.what);
   fields["rule"] = audit_text(denial.rule);
   fields["process"] = audit_text(denial.process);
-  record("denied", fields);
+  record_event("denied", info.owner, fields);
 }
 
 void Telemetry::on_egress(const model::EgressEvent& event) {

@@ -1,7 +1,9 @@
 // What the server keeps about itself: numbers for /metrics, records for the audit log.
 #pragma once
 
+#include <boost/json.hpp>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,6 +44,16 @@ class Telemetry : public engine::Observer {
   void on_denied(const engine::LiveInfo& info, const model::Denial& denial) override;
   void on_egress(const model::EgressEvent& event);
 
+  // What became of sandboxes, oldest first: the newest kMaxEvents, since the server started.
+  struct Event {
+    uint64_t seq;  // of its record
+    std::string sandbox;
+    model::Owner owner;
+    boost::json::object fields;  // of its record
+  };
+  static constexpr size_t kMaxEvents = 4096;
+  const std::deque<Event>& events() const { return events_; }
+
   // In Prometheus' form; `states` counts sandboxes by the name of their state.
   std::string metrics_text(const std::map<std::string, size_t>& states);
 
@@ -52,8 +64,12 @@ class Telemetry : public engine::Observer {
   Result<std::vector<service::UsageRow>> usage(net::Task& task, const std::string& since);
 
  private:
+  void record_event(std::string_view event, const model::Owner& owner,
+                    const boost::json::object& fields);
+
   service::Metrics metrics_;
   service::AuditLog log_;
+  std::deque<Event> events_;
   uint64_t lost_ = 0;                                 // records that could not be written
   std::map<std::string, service::KeyUsage> unsaved_;  // by id of the key
   store::Database database_;

@@ -77,7 +77,8 @@ void print_report(const AuditReport& report) {
 
 Result<int> verify(const AuditArgs& args, Context& context) {
   const auto noted = PD_TRY(parse_noted(args.noted));
-  const AuditReport report = PD_TRY(service::verify_audit(PD_TRY(directory_of(context)), noted));
+  const std::string directory = PD_TRY(directory_of(context));
+  const AuditReport report = PD_TRY(service::verify_audit(directory, noted));
   if (args.json) {
     print_json(report);
   } else {
@@ -118,18 +119,18 @@ std::string words_of(const object& fields) {
 
 Result<int> show(const AuditArgs& args, Context& context) {
   const std::string since = PD_TRY(parse_since(args.since));
-  PD_TRY(service::read_audit(
-      PD_TRY(directory_of(context)), [&](const service::AuditLine& line, std::string_view text) {
-        const std::string time = text_of(line.fields, "time");
-        if (time < since) return;
-        if (args.json) {
-          print(std::string(text) + "\n");
-          return;
-        }
-        print(printable(fmt::format("{}  {}  {}{}", line.point.seq, time,
-                                    text_of(line.fields, "event"), words_of(line.fields))) +
-              "\n");
-      }));
+  const std::string directory = PD_TRY(directory_of(context));
+  PD_TRY(service::read_audit(directory, [&](const service::AuditLine& line, std::string_view text) {
+    const std::string time = text_of(line.fields, "time");
+    if (time < since) return;
+    if (args.json) {
+      print(std::string(text) + "\n");
+      return;
+    }
+    print(printable(fmt::format("{}  {}  {}{}", line.point.seq, time, text_of(line.fields, "event"),
+                                words_of(line.fields))) +
+          "\n");
+  }));
   return 0;
 }
 

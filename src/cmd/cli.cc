@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/cli_completion.h"
 #include "cmd/cli_serving.h"
 #include "policy/setting.h"
 
@@ -216,6 +217,8 @@ std::vector<std::string> split_at_dashes(std::vector<std::string>& words) {
 void set_rest(Invocation& chosen, std::vector<std::string> rest) {
   if (auto* run = std::get_if<RunArgs>(&chosen)) {
     run->command.insert(run->command.end(), rest.begin(), rest.end());
+  } else if (auto* exec = std::get_if<ExecArgs>(&chosen)) {
+    exec->command.insert(exec->command.end(), rest.begin(), rest.end());
   } else if (auto* diff = std::get_if<DiffArgs>(&chosen)) {
     diff->paths = std::move(rest);
   } else if (auto* apply = std::get_if<ApplyArgs>(&chosen)) {
@@ -230,14 +233,17 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   CLI::App app(kDescription, "paddock");
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
-  for (auto* add :
-       {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback, add_gc, add_init,
-        add_policy, add_doctor, add_secret, add_serve, add_key, add_audit}) {
+  for (auto* add : {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback,
+                    add_gc, add_init, add_policy, add_doctor, add_secret, add_serve, add_key,
+                    add_audit, add_create, add_exec, add_cp, add_sandboxes}) {
     add(app, chosen);
   }
+  CLI::App* completion = app.add_subcommand("completion", "completion of the command line");
+  completion->require_subcommand(1);
+  completion->add_subcommand("bash", "a script: eval \"$(paddock completion bash)\"");
   std::vector<std::string> words(argv + 1, argv + argc);
   std::vector<std::string> rest = split_at_dashes(words);
-  bool is_run = !words.empty() && words.front() == "run";
+  bool is_run = !words.empty() && (words.front() == "run" || words.front() == "exec");
   std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 takes them
   try {
     app.parse(reversed);
@@ -247,6 +253,7 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
     if (status != 0) status = is_run ? kPaddockCouldNot : kWrongUse;
     return Exit{status, out.str(), err.str()};
   }
+  if (completion->parsed()) return Exit{0, bash_completion(app), ""};
   set_rest(chosen, std::move(rest));
   return chosen;
 }

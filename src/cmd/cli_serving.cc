@@ -2,8 +2,20 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace paddock::cmd {
+namespace {
+
+void add_pairs(CLI::App& verb, const char* flag, std::vector<std::string>& into, const char* doc) {
+  verb.add_option(flag, into, doc)
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace
 
 void add_serve(CLI::App& app, Invocation& chosen) {
   auto args = std::make_shared<ServeArgs>();
@@ -61,6 +73,69 @@ void add_audit(CLI::App& app, Invocation& chosen) {
       ->type_name("TIME");
   verb->add_flag("--json", show->json, "the lines as they are");
   verb->callback([show, &chosen] { chosen = *show; });
+}
+
+void add_create(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<CreateArgs>();
+  CLI::App* verb = app.add_subcommand("create", "make a sandbox that lives; prints its id");
+  verb->add_option("--template", args->template_name, "what it is made of")->capture_default_str();
+  verb->add_option("--timeout", args->timeout, "how long it lives (5m)")->type_name("TIME");
+  add_pairs(*verb, "-e,--env", args->environment, "a variable of every command in it");
+  add_pairs(*verb, "--metadata", args->metadata, "kept with it, for whoever lists");
+  verb->add_flag("--json", args->json, "as JSON");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_exec(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<ExecArgs>();
+  CLI::App* verb = app.add_subcommand("exec", "run a command in a sandbox that lives");
+  verb->footer("Usage: paddock exec [OPTIONS] SANDBOX -- COMMAND [ARGUMENT…]");
+  verb->add_flag("-i,--interactive", args->interactive, "pass stdin on");
+  verb->add_flag("-t,--tty", args->terminal, "give it a terminal");
+  add_pairs(*verb, "-e,--env", args->environment, "a variable for it");
+  verb->add_option("-w,--workdir", args->directory, "where it runs")->type_name("DIR");
+  verb->add_option("--timeout", args->timeout, "end it after that time")->type_name("TIME");
+  verb->add_option("--outcome", args->outcome_file, "write the outcome as JSON")->type_name("FILE");
+  verb->add_option("sandbox", args->sandbox, "its id, or a prefix of it")->required();
+  verb->add_option("command", args->command, "the command and its arguments");
+  verb->positionals_at_end();
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_cp(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<CpArgs>();
+  CLI::App* verb = app.add_subcommand("cp", "copy a file into a sandbox, or out of it");
+  verb->add_option("from", args->from, "FILE or SANDBOX:PATH")->required();
+  verb->add_option("to", args->to, "SANDBOX:PATH or FILE")->required();
+  verb->add_flag("--json", args->json, "as JSON");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_sandboxes(CLI::App& app, Invocation& chosen) {
+  using Verb = SandboxArgs::Verb;
+  struct Row {
+    Verb verb;
+    const char* name;
+    const char* doc;
+  };
+  for (const Row& row : {Row{Verb::list, "ps", "list the sandboxes that live"},
+                         Row{Verb::inspect, "inspect", "one sandbox, its decision and usage"},
+                         Row{Verb::kill, "kill", "end sandboxes and all in them"},
+                         Row{Verb::events, "logs", "what became of a sandbox"},
+                         Row{Verb::usage, "usage", "what each API key used, by day"}}) {
+    auto args = std::make_shared<SandboxArgs>();
+    args->verb = row.verb;
+    CLI::App* verb = app.add_subcommand(row.name, row.doc);
+    if (row.verb == Verb::usage) {
+      verb->add_option("--since", args->since, "from that day on")->type_name("YYYY-MM-DD");
+    } else if (row.verb != Verb::list) {
+      auto* names = verb->add_option("sandbox", args->sandboxes, "id, or a prefix of it");
+      names->required();
+      if (row.verb != Verb::kill) names->expected(1);
+    }
+    verb->add_flag("--json", args->json, "as JSON");
+    verb->callback([args, &chosen] { chosen = *args; });
+  }
 }
 
 }  // namespace paddock::cmd

@@ -13,5 +13,9 @@ namespace paddock::cmd {
 void add_serve(CLI::App& app, Invocation& chosen);
 void add_key(CLI::App& app, Invocation& chosen);
 void add_audit(CLI::App& app, Invocation& chosen);
+void add_create(CLI::App& app, Invocation& chosen);
+void add_exec(CLI::App& app, Invocation& chosen);
+void add_cp(CLI::App& app, Invocation& chosen);
+void add_sandboxes(CLI::App& app, Invocation& chosen);  // ps inspect kill logs usage
 
 }  // namespace paddock::cmd

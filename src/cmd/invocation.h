@@ -104,8 +104,42 @@ struct KeyArgs {
   bool json = false;
 };
 
+struct CreateArgs {
+  std::string template_name = "base";
+  std::string timeout;
+  std::vector<std::string> environment;  // NAME=VALUE
+  std::vector<std::string> metadata;     // NAME=VALUE
+  bool json = false;
+};
+
+struct ExecArgs {
+  std::string sandbox;
+  bool interactive = false;
+  bool terminal = false;
+  std::vector<std::string> environment;  // NAME=VALUE
+  std::string directory;
+  std::string timeout;
+  std::string outcome_file;
+  std::vector<std::string> command;
+};
+
+struct CpArgs {
+  std::string from;
+  std::string to;
+  bool json = false;
+};
+
+// Verbs that ask the daemon one thing.
+struct SandboxArgs {
+  enum class Verb { list, inspect, kill, events, usage } verb = Verb::list;
+  std::vector<std::string> sandboxes;
+  std::string since;  // usage: a day
+  bool json = false;
+};
+
 using Invocation =
     std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
-                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, ServeArgs, KeyArgs, AuditArgs>;
+                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, ServeArgs, KeyArgs, AuditArgs,
+                 CreateArgs, ExecArgs, CpArgs, SandboxArgs>;
 
 }  // namespace paddock::cmd

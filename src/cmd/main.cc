@@ -67,6 +67,22 @@ int dispatch(const AuditArgs& args, Context& context) {
   return audit(args, context);
 }
 
+int dispatch(const CreateArgs& args, Context& context) {
+  return create(args, context);
+}
+
+int dispatch(const ExecArgs& args, Context& context) {
+  return exec(args, context);
+}
+
+int dispatch(const CpArgs& args, Context& context) {
+  return cp(args, context);
+}
+
+int dispatch(const SandboxArgs& args, Context& context) {
+  return sandbox(args, context);
+}
+
 int main_of(int argc, char** argv) {
   auto parsed = parse_command_line(argc, argv);
   if (auto* exit = std::get_if<Exit>(&parsed)) {

@@ -123,6 +123,9 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   PD_TRY(sandboxes->open());
   std::shared_ptr<net::Listener> listener =
       PD_TRY(net::Listener::open(loop, endpoint.address, endpoint.port));
+  // Nobody else listens there: the daemon's lock is ours by now.
+  const std::string socket = (home / "run" / "paddock.sock").str();
+  std::shared_ptr<net::Listener> keepers = PD_TRY(net::Listener::open_unix(loop, socket));
   const api::ServerParts served{*sandboxes, tokens, door, telemetry, settings};
   run_on(loop, [&](net::Task&) {
     telemetry.record("server_started", {{"listen", endpoint.address.with_port(listener->port())},
@@ -133,11 +136,16 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   loop.spawn([listener, handler = api::make_handler(served)](net::Task& task) {
     net::http::serve(task, listener, handler, {});
   });
+  loop.spawn([keepers, handler = api::make_keeper_handler(served)](net::Task& task) {
+    net::http::serve(task, keepers, handler, {});
+  });
   announce(endpoint, listener->port(), door);
   wait_for(signals);
   say("ending every sandbox");
   run_on(loop, [&](net::Task& task) {
     std::exchange(listener, nullptr)->close();
+    ::unlink(socket.c_str());
+    std::exchange(keepers, nullptr)->close();
     sandboxes->end(task);
     telemetry.record("server_ended", {});
     (void)telemetry.sync(task).ok();

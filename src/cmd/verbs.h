@@ -21,6 +21,10 @@ int secret(const SecretArgs& args, Context& context);
 int serve(const ServeArgs& args, Context& context);
 int key(const KeyArgs& args, Context& context);
 int audit(const AuditArgs& args, Context& context);
+int create(const CreateArgs& args, Context& context);
+int exec(const ExecArgs& args, Context& context);
+int cp(const CpArgs& args, Context& context);
+int sandbox(const SandboxArgs& args, Context& context);
 
 // Exit status of a verb that failed with `error`: 2 for wrong use, else 1.
 int fail(const Error& error);

@@ -3,13 +3,18 @@
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "net/socket_address.h"
 #include "net/task_impl.h"
+#include "sys/files.h"
 
 namespace paddock::net {
 namespace {
@@ -36,6 +41,33 @@ Result<sys::SocketFd> listen_on(const SocketAddress& at, const std::string& name
     return Error::from_errno(error, "listening on " + name);
   }
   if (listen(socket.get(), kBacklog) != 0) return Error::from_errno(errno, "listening on " + name);
+  return socket;
+}
+
+// By a descriptor of its directory: a path may be longer than an address of a socket can be.
+Result<sys::SocketFd> listen_at(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const sys::DirFd directory = PD_TRY(sys::open_dir(path.substr(0, slash + 1)));
+  const std::string name = path.substr(slash + 1);
+  struct sockaddr_un address {};
+  address.sun_family = AF_UNIX;
+  const std::string by_fd = fmt::format("/proc/self/fd/{}/{}", directory.get(), name);
+  if (by_fd.size() >= sizeof address.sun_path) {
+    return Error(Code::invalid_argument, "a name that is too long for a socket: " + name);
+  }
+  std::memcpy(address.sun_path, by_fd.c_str(), by_fd.size() + 1);
+  sys::SocketFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.is_open()) return Error::from_errno(errno, "making a socket");
+  // bind(2) gives the file the mode that the socket has by then (net/unix/af_unix.c).
+  if (::fchmod(socket.get(), 0600) != 0) return Error::from_errno(errno, "making a socket");
+  if (::unlinkat(directory.get(), name.c_str(), 0) != 0 && errno != ENOENT) {
+    return Error::from_errno(errno, "replacing " + path);
+  }
+  // SAFETY: the sockets API takes every address as a sockaddr.
+  if (::bind(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(socket.get(), kBacklog) != 0) {
+    return Error::from_errno(errno, "listening on " + path);
+  }
   return socket;
 }
 
@@ -88,6 +120,13 @@ Result<std::unique_ptr<Listener>> Listener::open(Loop& loop, const model::IpAddr
   auto impl = std::make_unique<Impl>(loop, socket.get());
   socket.release();
   return std::unique_ptr<Listener>(new Listener(std::move(impl), port_of(bound)));
+}
+
+Result<std::unique_ptr<Listener>> Listener::open_unix(Loop& loop, const std::string& path) {
+  sys::SocketFd socket = PD_TRY(listen_at(path));
+  auto impl = std::make_unique<Impl>(loop, socket.get());
+  socket.release();
+  return std::unique_ptr<Listener>(new Listener(std::move(impl), 0));
 }
 
 Result<std::unique_ptr<SocketStream>> Listener::accept(Task& task) {

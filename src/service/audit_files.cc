@@ -29,7 +29,8 @@ std::string segment_name(uint64_t number) {
 
 Result<std::vector<uint64_t>> audit_segments(const std::string& directory) {
   std::vector<uint64_t> out;
-  for (const sys::DirEntry& entry : PD_TRY(sys::list_dir(PD_TRY(sys::open_dir(directory))))) {
+  const sys::DirFd folder = PD_TRY(sys::open_dir(directory));
+  for (const sys::DirEntry& entry : PD_TRY(sys::list_dir(folder))) {
     if (const auto number = number_of(entry.name)) out.push_back(*number);
   }
   std::ranges::sort(out);

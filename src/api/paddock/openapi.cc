@@ -1,0 +1,196 @@
+// The OpenAPI document: paths from the table of routes, schemas from here.
+#include <boost/json.hpp>
+#include <string>
+
+#include "api/paddock/routes.h"
+#include "api/paddock/surface.h"
+#include "model/json.h"
+
+namespace paddock::api::own {
+namespace {
+
+using boost::json::array;
+using boost::json::object;
+
+// JSON Schema, as OpenAPI 3.1 takes it.
+constexpr const char* kSchemas = R"json({
+  "Error": {"type": "object", "required": ["error"], "properties": {
+    "error": {"type": "object", "required": ["code", "message"], "properties": {
+      "code": {"type": "string", "enum": ["invalid_argument", "not_found", "already_exists",
+        "permission_denied", "failed_precondition", "conflict", "unsupported", "unavailable",
+        "resource_exhausted", "timed_out", "data_corrupt", "internal"]},
+      "message": {"type": "string"},
+      "remedy": {"type": "string", "description": "what the caller can do about it"}}}}},
+  "CreateSandbox": {"type": "object", "additionalProperties": false, "properties": {
+    "template": {"type": "string", "default": "base"},
+    "timeout_s": {"type": "integer", "minimum": 1, "default": 300},
+    "metadata": {"$ref": "#/components/schemas/Texts"},
+    "environment": {"$ref": "#/components/schemas/Texts"}}},
+  "Texts": {"type": "object", "additionalProperties": {"type": "string"}},
+  "Sandbox": {"type": "object",
+    "required": ["id", "template", "state", "created", "deadline", "key", "metadata", "level",
+      "home", "limits"],
+    "properties": {
+      "id": {"type": "string"},
+      "template": {"type": "string"},
+      "state": {"type": "string", "enum": ["creating", "running", "pausing", "paused", "resuming",
+        "stopping", "gone"]},
+      "created": {"type": "string", "format": "date-time"},
+      "deadline": {"type": "string", "format": "date-time"},
+      "key": {"type": ["string", "null"], "description": "id of the API key it was made with"},
+      "metadata": {"$ref": "#/components/schemas/Texts"},
+      "level": {"type": "string", "description": "the isolation that holds it"},
+      "home": {"type": "string"},
+      "limits": {"type": "object", "properties": {
+        "memory_bytes": {"type": "integer"}, "disk_bytes": {"type": "integer"},
+        "cpus": {"type": "number", "description": "0: all of the host's"},
+        "pids": {"type": "integer"}}},
+      "decision": {"$ref": "#/components/schemas/Decision"},
+      "usage": {"type": "object", "description": "docs/outcome.md"},
+      "processes": {"type": "integer"}}},
+  "SandboxList": {"type": "object", "required": ["sandboxes"], "properties": {
+    "sandboxes": {"type": "array", "items": {"$ref": "#/components/schemas/Sandbox"}}}},
+  "Timeout": {"type": "object", "additionalProperties": false, "required": ["timeout_s"],
+    "properties": {"timeout_s": {"type": "integer", "minimum": 1}}},
+  "Decision": {"type": "object", "description": "docs/outcome.md"},
+  "DenialList": {"type": "object", "required": ["denials"], "properties": {
+    "denials": {"type": "array", "items": {"type": "object", "description": "docs/outcome.md"}}}},
+  "Exec": {"type": "object", "additionalProperties": false, "required": ["argv"], "properties": {
+    "argv": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+    "environment": {"$ref": "#/components/schemas/Texts"},
+    "directory": {"type": "string", "description": "default: the user's home"},
+    "terminal": {"$ref": "#/components/schemas/TerminalSize"},
+    "input": {"type": "boolean", "default": false, "description": "input is sent later"},
+    "timeout_ms": {"type": "integer", "minimum": 0, "default": 0, "description": "0: none"},
+    "tag": {"type": "string"},
+    "on_leave": {"type": "string", "enum": ["keep", "kill"], "default": "keep",
+      "description": "what becomes of the command when this client leaves"}}},
+  "ExecEvent": {"type": "object", "required": ["event"], "properties": {
+    "event": {"type": "string", "enum": ["started", "output", "alive", "ended", "lost"],
+      "description": "one line each; the last one is ended or lost"},
+    "pid": {"type": "integer"},
+    "stream": {"type": "string", "enum": ["stdout", "stderr", "terminal"]},
+    "data": {"type": "string", "contentEncoding": "base64"},
+    "outcome": {"type": "object", "description": "docs/outcome.md"},
+    "error": {"type": "object"}}},
+  "ProcessList": {"type": "object", "required": ["processes"], "properties": {
+    "processes": {"type": "array", "items": {"type": "object", "required": ["pid", "argv"],
+      "properties": {"pid": {"type": "integer"}, "tag": {"type": "string"},
+        "argv": {"type": "array", "items": {"type": "string"}}}}}}},
+  "Signal": {"type": "object", "additionalProperties": false, "required": ["signal"],
+    "properties": {"signal": {"type": "integer", "minimum": 1, "maximum": 64}}},
+  "TerminalSize": {"type": "object", "additionalProperties": false,
+    "required": ["rows", "columns"], "properties": {
+      "rows": {"type": "integer", "minimum": 1, "maximum": 65535},
+      "columns": {"type": "integer", "minimum": 1, "maximum": 65535}}},
+  "EventList": {"type": "object", "required": ["events"], "properties": {
+    "events": {"type": "array", "items": {"type": "object", "required": ["seq", "time", "event"],
+      "properties": {"seq": {"type": "integer"},
+        "time": {"type": "string", "format": "date-time"}, "event": {"type": "string"},
+        "sandbox": {"type": "string"}}}}}},
+  "UsageList": {"type": "object", "required": ["usage"], "properties": {
+    "usage": {"type": "array", "items": {"type": "object", "required": ["day", "key"],
+      "properties": {"day": {"type": "string", "format": "date"},
+        "key": {"type": ["string", "null"]}, "label": {"type": "string"},
+        "sandboxes": {"type": "integer", "description": "that ended"},
+        "sandbox_ms": {"type": "integer"}, "cpu_us": {"type": "integer"},
+        "received_bytes": {"type": "integer"}, "sent_bytes": {"type": "integer"}}}}}}
+})json";
+
+object content_of(const Body& body) {
+  object schema;
+  if (body.type == "application/octet-stream") {
+    schema["type"] = "string";
+    schema["format"] = "binary";
+  } else if (body.schema.empty()) {
+    schema["type"] = "object";
+  } else {
+    schema["$ref"] = "#/components/schemas/" + std::string(body.schema);
+  }
+  object media;
+  media["schema"] = std::move(schema);
+  object content;
+  content[body.type] = std::move(media);
+  return content;
+}
+
+object parameter(std::string_view name, std::string_view in) {
+  object out;
+  out["name"] = name;
+  out["in"] = in;
+  out["required"] = in == "path" || name == "path";
+  out["schema"] = object{{"type", "string"}};
+  return out;
+}
+
+array parameters_of(const Route& route) {
+  array out;
+  std::string_view path = route.path;
+  for (size_t at; (at = path.find('{')) != std::string_view::npos;) {
+    const size_t end = path.find('}', at);
+    out.emplace_back(parameter(path.substr(at + 1, end - at - 1), "path"));
+    path.remove_prefix(end + 1);
+  }
+  for (const std::string_view name : route.query) out.emplace_back(parameter(name, "query"));
+  return out;
+}
+
+object operation_of(const Route& route) {
+  object good;
+  good["description"] = route.summary;
+  if (!route.gives.type.empty()) good["content"] = content_of(route.gives);
+  object bad;
+  bad["description"] = "what went wrong, and what to do about it";
+  bad["content"] = content_of({"application/json", "Error"});
+  object responses;
+  responses[std::to_string(route.status)] = std::move(good);
+  responses["default"] = std::move(bad);
+  object out;
+  out["operationId"] = route.id;
+  out["summary"] = route.summary;
+  if (auto parameters = parameters_of(route); !parameters.empty()) {
+    out["parameters"] = std::move(parameters);
+  }
+  if (!route.takes.type.empty()) {
+    out["requestBody"] = object{{"required", true}, {"content", content_of(route.takes)}};
+  }
+  out["responses"] = std::move(responses);
+  return out;
+}
+
+std::string lower(std::string_view method) {
+  std::string out(method);
+  for (char& c : out) c = static_cast<char>(::tolower(c));
+  return out;
+}
+
+}  // namespace
+
+object openapi_document() {
+  object paths;
+  for (const Route& route : routes()) {
+    if (!paths.contains(route.path)) paths[route.path] = object();
+    paths[route.path].as_object()[lower(route.method)] = operation_of(route);
+  }
+  object document;
+  document["openapi"] = "3.1.0";
+  document["info"] =
+      object{{"title", "Paddock"},
+             {"version", "1"},
+             {"summary", "Sandboxes for coding agents"},
+             {"description",
+              "On the server's port with an API key, of which a caller sees its own things; on "
+              "$PADDOCK_HOME/run/paddock.sock, for whoever runs the server, without one."},
+             {"license", object{{"name", "see the project"}}}};
+  document["servers"] = array{object{{"url", "/"}}};
+  document["security"] = array{object{{"key", array()}}};
+  document["paths"] = std::move(paths);
+  object components;
+  components["securitySchemes"] =
+      object{{"key", object{{"type", "apiKey"}, {"in", "header"}, {"name", "X-API-Key"}}}};
+  components["schemas"] = boost::json::parse(kSchemas);
+  document["components"] = std::move(components);
+  return document;
+}
+
+}  // namespace paddock::api::own

@@ -1,0 +1,63 @@
+// One request of our own surface on its way to an answer.
+#pragma once
+
+#include <boost/json.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/noted_exchange.h"
+#include "api/server_parts.h"
+
+namespace paddock::api::own {
+
+struct Request {
+  net::Task& task;
+  NotedExchange& exchange;
+  const ServerParts& parts;
+  const model::Caller& caller;
+  std::vector<std::string> names;  // what stands for {…} in the route
+
+  // The first of that name in the query; "" when there is none.
+  std::string query(std::string_view name) const;
+};
+
+// Of a body that is a JSON object with no other fields than these. invalid_argument names one.
+Result<boost::json::object> read_object(const Request& request,
+                                        const std::vector<std::string_view>& fields);
+
+Status answer(const Request& request, int status, const boost::json::value& body);
+Status answer_nothing(const Request& request);
+// {"error":{"code":…,"message":…,"remedy":…}}
+Status answer_error(const Request& request, const Error& error);
+
+// The sandbox that the route names. not_found: none that the caller may see.
+Result<std::shared_ptr<engine::LiveSandbox>> sandbox_of(const Request& request);
+
+// ---- handlers; each answers
+
+Status list_sandboxes(const Request& request);
+Status create_sandbox(const Request& request);
+Status show_sandbox(const Request& request);
+Status kill_sandbox(const Request& request);
+Status set_timeout(const Request& request);
+Status show_decision(const Request& request);
+Status list_denials(const Request& request);
+Status list_events(const Request& request);
+Status show_usage(const Request& request);
+
+Status exec(const Request& request);
+Status list_processes(const Request& request);
+Status send_input(const Request& request);
+Status send_signal(const Request& request);
+Status resize(const Request& request);
+
+Status read_file(const Request& request);
+Status write_file(const Request& request);
+
+Status show_document(const Request& request);
+// What is known and not built: 501 with what it would be.
+Status refuse_unbuilt(const Request& request);
+
+}  // namespace paddock::api::own
