@@ -12,7 +12,7 @@ help: ## print this list
 demo: ## install what is missing, build, and show the main job on a real small project
 	@tools/demo
 
-build: ## build/bin/paddock and build/bin/paddock-agent (release)
+build: ## build/bin/paddock and the programs beside it (release)
 	@tools/install_packages build
 	@tools/build release
 

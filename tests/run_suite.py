@@ -43,7 +43,7 @@ def stage(build, account):
     top = Path(tempfile.mkdtemp(prefix="paddock-test-", dir=parent))
     top.chmod(0o755)
     (top / "bin").mkdir()
-    for program in ("paddock", "paddock-agent"):
+    for program in ("paddock", "paddock-agent", "paddock-ssh"):
         shutil.copy(build / "bin" / program, top / "bin" / program)
     shutil.copytree(
         build / "guests", top / "guests", ignore=shutil.ignore_patterns("CMakeFiles", "*.cmake")

@@ -25,7 +25,7 @@ RANKS = [
     ["cmd"],
 ]
 # Layers that may use less than everything below them.
-NARROWER = {"agent": {"base", "sys", "wire"}, "wire": {"base"}, "model": {"base"}}
+NARROWER = {"agent": {"base", "sys", "wire"}, "ssh": {"base", "sys", "wire"}, "wire": {"base"}, "model": {"base"}}
 ASIO_LAYERS = {"net", "egress", "api"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
