@@ -204,6 +204,36 @@ void add_secret(CLI::App& app, Invocation& chosen) {
   }
 }
 
+void add_pushes(CLI::App& app, Invocation& chosen) {
+  using Verb = PushesArgs::Verb;
+  auto listing = std::make_shared<PushesArgs>();
+  CLI::App* group = app.add_subcommand("pushes", "git pushes that a rule holds for review");
+  group->require_subcommand(0, 1);
+  group->add_flag("--json", listing->json, "as JSON");
+  group->callback([listing, group, &chosen] {
+    if (group->get_subcommands().empty()) chosen = *listing;
+  });
+  struct Row {
+    Verb verb;
+    const char* name;
+    const char* doc;
+  };
+  for (const Row& row :
+       {Row{Verb::show, "show", "its refs and commits"},
+        Row{Verb::release, "release", "send it to its host, with the credential of the policy"},
+        Row{Verb::drop, "drop", "forget it"}}) {
+    auto args = std::make_shared<PushesArgs>();
+    args->verb = row.verb;
+    CLI::App* verb = group->add_subcommand(row.name, row.doc);
+    verb->add_option("id", args->id, "of the push, or its beginning")->required();
+    if (row.verb == Verb::show) {
+      verb->add_flag("--patch", args->patch, "what its commits change");
+      verb->add_flag("--json", args->json, "as JSON");
+    }
+    verb->callback([args, &chosen] { chosen = *args; });
+  }
+}
+
 // What stands behind `--` is never an option of ours: a command for `run`, paths for diff and
 // apply.
 std::vector<std::string> split_at_dashes(std::vector<std::string>& words) {
@@ -233,9 +263,10 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   CLI::App app(kDescription, "paddock");
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
-  for (auto* add : {add_run, add_ls, add_show, add_diff, add_apply, add_discard, add_rollback,
-                    add_gc, add_init, add_policy, add_doctor, add_secret, add_serve, add_key,
-                    add_audit, add_create, add_exec, add_cp, add_sandboxes}) {
+  for (auto* add :
+       {add_run, add_ls,    add_show,   add_diff,   add_apply,  add_discard,  add_rollback,
+        add_gc,  add_init,  add_policy, add_doctor, add_secret, add_pushes,   add_serve,
+        add_key, add_audit, add_create, add_exec,   add_cp,     add_sandboxes}) {
     add(app, chosen);
   }
   CLI::App* completion = app.add_subcommand("completion", "completion of the command line");

@@ -108,6 +108,10 @@ Result<engine::Engine*> Context::engine() {
   return engine_.get();
 }
 
+Result<std::string> Context::ssh_program() const {
+  return engine::ssh_program_beside(PD_TRY(agent_program()));
+}
+
 Result<HostPath> Context::agent_program() const {
   std::string self = PD_TRY(sys::real_path("/proc/self/exe"));
   std::string directory = self.substr(0, self.find_last_of('/'));

@@ -47,6 +47,8 @@ class Context {
   // sandboxes' user when root starts them; any other caller is the user inside himself.
   Result<engine::Parts> parts(uint32_t root_user);
   Result<engine::Engine*> engine();
+  // paddock-ssh; empty: it is not installed.
+  Result<std::string> ssh_program() const;
   // Policy of all tiers with `flags` on top, for a command in `workspace`.
   Result<policy::Compiled> settings(const model::HostPath& workspace,
                                     const std::vector<policy::FlagValue>& flags) const;

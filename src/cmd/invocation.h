@@ -84,6 +84,13 @@ struct SecretArgs {
   bool json = false;
 };
 
+struct PushesArgs {
+  enum class Verb { list, show, release, drop } verb = Verb::list;
+  std::string id;
+  bool patch = false;
+  bool json = false;
+};
+
 struct ServeArgs {
   std::string listen;    // empty: as server.toml says
   bool explain = false;  // show the settings instead
@@ -139,7 +146,7 @@ struct SandboxArgs {
 
 using Invocation =
     std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
-                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, ServeArgs, KeyArgs, AuditArgs,
-                 CreateArgs, ExecArgs, CpArgs, SandboxArgs>;
+                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, PushesArgs, ServeArgs, KeyArgs,
+                 AuditArgs, CreateArgs, ExecArgs, CpArgs, SandboxArgs>;
 
 }  // namespace paddock::cmd

@@ -55,6 +55,9 @@ int dispatch(const SecretArgs& args, Context& context) {
   return secret(args, context);
 }
 
+int dispatch(const PushesArgs& args, Context& context) {
+  return pushes(args, context);
+}
 int dispatch(const ServeArgs& args, Context& context) {
   return serve(args, context);
 }

@@ -18,6 +18,7 @@ int init(const InitArgs& args, Context& context);
 int explain(const ExplainArgs& args, Context& context);
 int doctor(const DoctorArgs& args, Context& context);
 int secret(const SecretArgs& args, Context& context);
+int pushes(const PushesArgs& args, Context& context);
 int serve(const ServeArgs& args, Context& context);
 int key(const KeyArgs& args, Context& context);
 int audit(const AuditArgs& args, Context& context);

@@ -12,7 +12,9 @@
 
 #include "base/result.h"
 #include "egress/credentials/credential_set.h"
+#include "egress/git/push_report.h"
 #include "egress/names/synthetic.h"
+#include "egress/pushes/held_push.h"
 #include "egress/rules/policy.h"
 #include "model/egress_event.h"
 #include "model/ids.h"
@@ -24,6 +26,7 @@ namespace paddock::egress {
 struct SandboxRules {
   std::shared_ptr<const Policy> policy;
   std::shared_ptr<const CredentialSet> credentials;  // nullptr: none
+  std::vector<std::string> known_hosts{};            // files that ssh's hosts are known by
 };
 
 // Who asks, as seen inside; for the record only.
@@ -54,6 +57,13 @@ struct ConnectionRequest {
   std::function<void(Ending, const std::string& reason)> on_end;
 };
 
+// A held push that was sent on, or was refused by its host (report.ok()).
+struct ReleasedPush {
+  HeldPush push;
+  git::PushReport report;
+  bool already_there = false;  // nothing had to be sent
+};
+
 // Thread-safe. Destroying it closes every connection and waits for its threads.
 class Gate {
  public:
@@ -75,6 +85,16 @@ class Gate {
   // speaks, or by a reset, and to on_end.
   virtual Status open(ConnectionRequest request) = 0;
 
+  // Sends a held push (of the state directory, by a prefix of its id) to its host: dialled as every
+  // connection is, with the credentials of these rules, which must still hold or allow it. Waits
+  // for the answer. conflict: the host's refs are not what they were. failed_precondition: it was
+  // released already, or is being released. Not to be called in on_event or on_end.
+  virtual Result<ReleasedPush> release(const std::string& id, const SandboxRules& rules) = 0;
+
+  // The key that the gate shows to programs that speak ssh, as a line of known_hosts without its
+  // hosts: "ssh-ed25519 AAAA…". Made when first asked for.
+  virtual Result<std::string> ssh_host_key() = 0;
+
   // The authority that opened TLS is signed by, as PEM, for the sandbox to trust. Made when first
   // asked for.
   virtual Result<std::string> authority_pem() = 0;
@@ -86,6 +106,7 @@ struct GateOptions {
   std::function<void(const model::EgressEvent&)> on_event;
   std::unique_ptr<net::Resolver> resolver;  // nullptr: the host's own
   std::string trusted_pem;                  // authorities beside those that the host trusts
+  std::string ssh_program;                  // paddock-ssh; empty: git over ssh is refused
   unsigned threads = 1;
 };
 

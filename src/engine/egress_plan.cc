@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "egress/credentials/load.h"
 #include "egress/presets/git_hosts.h"
+#include "engine/ssh_trust.h"
 #include "policy/egress_lists.h"
 #include "policy/egress_text.h"
 #include "sys/command.h"
@@ -214,6 +215,8 @@ Result<EgressPlan> make_egress_plan(const EgressRequest& request) {
   auto compiled = PD_TRY(egress::Policy::compile(source));
   if (compiled->empty()) return plan;
   plan.rules.policy = std::move(compiled);
+  plan.rules.known_hosts = known_hosts_files(request.caller_home);
+  plan.ssh_hosts = opened_ssh_hosts(source);
   plan.literals = plan.rules.policy->literal_blocks();
   plan.settings = std::move(presets.settings);
   PD_TRY(add_credentials(request, presets, plan));

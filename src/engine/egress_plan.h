@@ -32,12 +32,13 @@ struct EgressRequest {
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 struct EgressPlan {
-  egress::SandboxRules rules;         // without a policy: nothing leaves
-  std::vector<model::Cidr> literals;  // addresses that programs may connect to by themselves
-  bool opens_tls = false;             // of some host: programs must trust the authority
-  Variables placeholders;             // nothing else may set these
-  Variables settings;                 // of package tools; what policy sets wins
-  std::vector<std::string> grants;    // for the decision
+  egress::SandboxRules rules;          // without a policy: nothing leaves
+  std::vector<model::Cidr> literals;   // addresses that programs may connect to by themselves
+  bool opens_tls = false;              // of some host: programs must trust the authority
+  std::vector<std::string> ssh_hosts;  // the gate is their ssh server, for git
+  Variables placeholders;              // nothing else may set these
+  Variables settings;                  // of package tools; what policy sets wins
+  std::vector<std::string> grants;     // for the decision
   model::Control control;
 
   bool lets_out() const { return rules.policy != nullptr; }

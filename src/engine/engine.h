@@ -15,6 +15,7 @@
 #include "engine/egress_plan.h"
 #include "engine/network.h"
 #include "engine/reconcile.h"
+#include "engine/ssh_trust.h"
 #include "image/image_store.h"
 #include "isolation/backend.h"
 #include "model/decision.h"
@@ -64,7 +65,8 @@ struct Parts {
 // Used by one thread at a time.
 class Engine {
  public:
-  explicit Engine(Parts parts) : parts_(std::move(parts)), network_(parts_.home) {}
+  explicit Engine(Parts parts)
+      : parts_(std::move(parts)), network_(parts_.home, ssh_program_beside(parts_.agent_program)) {}
 
   // Runs one command to its end in a sandbox that lives just as long. An Error means that it never
   // started; what happened to it once it did is the outcome. `decided` is called before it starts.

@@ -47,6 +47,7 @@ Result<egress::Gate*> Network::gate() {
   if (gate_ == nullptr) {
     egress::GateOptions options;
     options.state_dir = home_.str();
+    options.ssh_program = ssh_program_;
     options.on_event = [this](const model::EgressEvent& event) { take(event); };
     gate_ = egress::make_gate(std::move(options));
   }

@@ -16,7 +16,9 @@ namespace paddock::engine {
 // anything. Thread-safe.
 class Network {
  public:
-  explicit Network(model::HostPath home) : home_(std::move(home)) {}
+  // `ssh_program`: paddock-ssh; empty: git over ssh is refused.
+  explicit Network(model::HostPath home, std::string ssh_program = {})
+      : home_(std::move(home)), ssh_program_(std::move(ssh_program)) {}
 
   Result<egress::Gate*> gate();
   // The authority that opened TLS is signed by, with everything that the host trusts beside it: a
@@ -30,6 +32,7 @@ class Network {
   void take(const model::EgressEvent& event);
 
   model::HostPath home_;
+  std::string ssh_program_;
   std::mutex mutex_;
   std::map<model::SandboxId, std::shared_ptr<Log>> logs_;
   std::unique_ptr<egress::Gate> gate_;  // last: it reports until it is gone

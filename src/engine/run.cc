@@ -114,6 +114,16 @@ Status add_trust(Network& network, const RunRequest& request, RunPlan& plan) {
   return {};
 }
 
+// And the gate itself, where it is the ssh server of a host.
+Status add_ssh_trust(egress::Gate& gate, RunPlan& plan) {
+  const model::HostPath file = plan.sandbox.state_dir / "known_hosts";
+  const std::string key = PD_TRY(gate.ssh_host_key());
+  PD_TRY(sys::replace_file(file.str(), known_hosts_text(plan.egress.ssh_hosts, key), 0644));
+  plan.sandbox.files.binds.push_back(
+      {model::GuestPath(kKnownHostsInside), file, model::Access::read_only});
+  return {};
+}
+
 // nullptr: nothing leaves.
 Result<std::unique_ptr<NetworkSession>> begin_network(Network& network, const RunRequest& request,
                                                       RunPlan& plan) {
@@ -122,6 +132,9 @@ Result<std::unique_ptr<NetworkSession>> begin_network(Network& network, const Ru
       PD_TRY(NetworkSession::begin(network, plan.sandbox.id, std::move(plan.egress.rules)));
   if (plan.egress.opens_tls) {
     PD_TRY_CTX("making programs trust the gate", add_trust(network, request, plan));
+  }
+  if (!plan.egress.ssh_hosts.empty()) {
+    PD_TRY_CTX("making programs know the gate", add_ssh_trust(session->gate(), plan));
   }
   return session;
 }

@@ -60,12 +60,14 @@ struct HttpConditions {
 };
 
 // Of git over any transport. A rule that lets through gives fetching, and pushing to the refs it
-// lists; one that refuses is met by pushes to the refs it lists, or by everything if it lists none.
+// lists; a push that changes refs of `hold` too is kept for review and refused to the program. A
+// rule that refuses is met by pushes to the refs it lists, or by everything if it lists none.
 struct GitConditions {
   std::optional<TextList> repositories;  // globs on the path, "owner/name", without ".git"
   TextList push;                         // globs on refs, "refs/heads/agent/*"; "agent/*" is short
+  TextList hold;                         // the same
 
-  bool empty() const { return !repositories && push.empty(); }
+  bool empty() const { return !repositories && push.empty() && hold.empty(); }
 };
 
 struct EgressRate {
@@ -104,13 +106,14 @@ struct EgressRule {
 };
 
 // How a secret is put on the wire.
-enum class CredentialKind { header, basic, query, sigv4, git };
-inline constexpr EnumNames<CredentialKind, 5> kCredentialKindNames{
+enum class CredentialKind { header, basic, query, sigv4, git, ssh };
+inline constexpr EnumNames<CredentialKind, 6> kCredentialKindNames{
     {{CredentialKind::header, "header"},
      {CredentialKind::basic, "basic"},
      {CredentialKind::query, "query"},
      {CredentialKind::sigv4, "sigv4"},
-     {CredentialKind::git, "git"}}};
+     {CredentialKind::git, "git"},
+     {CredentialKind::ssh, "ssh"}}};
 
 // Where the secret is kept. Read on the host, once, before the sandbox starts.
 enum class SecretSource { environment, file, command, store };
@@ -132,12 +135,12 @@ struct Credential {
   SecretLocation secret;
   SecretLocation key_id;          // sigv4: the access key's id, as secret as the key
   TextList hosts;                 // as in rules; none is an error
-  std::optional<TextList> ports;  // absent: 443
+  std::optional<TextList> ports;  // absent: 443; of ssh 22
   std::optional<TextList> methods;
   std::optional<TextList> paths;
   std::string header = "authorization";  // kind header
   std::string form = "Bearer {secret}";  // kind header: the value, around the secret
-  std::string user;                      // basic, git
+  std::string user;                      // basic, git; ssh: whom to log in as
   std::string parameter;                 // query
   std::string env;                       // variable inside that holds the placeholder
   std::string key_id_env;                // the same of the id

@@ -149,6 +149,7 @@ constexpr Key<R> kRuleKeys[] = {
     {"headers", grouped<&R::http, &HttpConditions::headers, text_lists>},
     {"repositories", grouped<&R::git, &GitConditions::repositories, texts>},
     {"push", grouped<&R::git, &GitConditions::push, texts>},
+    {"hold", grouped<&R::git, &GitConditions::hold, texts>},
     {"request_bytes", grouped<&R::budget, &EgressBudget::request_bytes, bytes>},
     {"response_bytes", grouped<&R::budget, &EgressBudget::response_bytes, bytes>},
     {"rate", grouped<&R::budget, &EgressBudget::rate, rate>},

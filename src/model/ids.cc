@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "model/owner.h"
+#include "model/push_id.h"
 
 namespace paddock::model {
 namespace {
@@ -47,5 +48,6 @@ Result<Id<Tag>> Id<Tag>::parse(std::string_view text) {
 template class Id<SandboxTag>;
 template class Id<ViewTag>;
 template class Id<KeyTag>;
+template class Id<PushTag>;
 
 }  // namespace paddock::model

@@ -136,6 +136,7 @@ std::string describe(const model::EgressRule& rule) {
   add_lists(text, "header", rule.http.headers);
   add_words(text, rule.git.repositories);
   if (!rule.git.push.empty()) text += " push " + join(rule.git.push, ",");
+  if (!rule.git.hold.empty()) text += " hold " + join(rule.git.hold, ",");
   return rule.reason.empty() ? text : text + ": " + rule.reason;
 }
 

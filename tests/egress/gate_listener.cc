@@ -3,7 +3,7 @@
 //
 //   gate_listener --state DIR [--trust FILE] [--map NAME=ADDRESS]… [--rule TABLE]… [--credential
 //   TABLE]…
-//                 [--listen NAME:PORT]…
+//                 [--listen NAME:PORT]… [--ssh-program FILE] [--known-hosts FILE]
 //
 // TABLE is "key=value;key=value", lists split at commas: the keys of [[egress.rule]] and
 // [[credential]]; `secret` and `key_id` give a credential's secrets. Every rule is an admin's.
@@ -46,7 +46,7 @@ class MapResolver : public net::Resolver {
 };
 
 struct Options {
-  std::string state, trust_file;
+  std::string state, trust_file, ssh_program, known_hosts;
   std::map<std::string, std::string> answers;
   std::vector<model::EgressRule> rules;
   std::vector<egress::LoadedCredential> credentials;
@@ -54,7 +54,7 @@ struct Options {
 };
 
 constexpr std::string_view kLists[] = {"hosts", "addresses",    "ports", "methods",
-                                       "paths", "repositories", "push"};
+                                       "paths", "repositories", "push",  "hold"};
 
 // Secrets are taken out of the table: no source is read here.
 model::PlainTable parse_table(std::string_view text, std::map<std::string, std::string>& secrets) {
@@ -110,6 +110,8 @@ Result<Options> parse_options(int argc, char** argv) {
     const std::string left = value.substr(0, colon);
     const std::string right = colon == std::string::npos ? "" : value.substr(colon + 1);
     if (flag == "--state") options.state = value;
+    if (flag == "--ssh-program") options.ssh_program = value;
+    if (flag == "--known-hosts") options.known_hosts = value;
     if (flag == "--trust") options.trust_file = value;
     if (flag == "--map") options.answers[left] = right;
     if (flag == "--rule") PD_TRY(add_rule(options, value));
@@ -182,12 +184,14 @@ Status serve(Options options) {
     rules.credentials =
         PD_TRY(egress::CredentialSet::make(options.credentials, sys::random_bytes(32)));
   }
+  if (!options.known_hosts.empty()) rules.known_hosts = {options.known_hosts};
   std::string trusted;
   if (!options.trust_file.empty()) trusted = PD_TRY(sys::read_file(options.trust_file));
   auto gate = egress::make_gate({.state_dir = options.state,
                                  .on_event = print_event,
                                  .resolver = std::make_unique<MapResolver>(options.answers),
-                                 .trusted_pem = trusted});
+                                 .trusted_pem = trusted,
+                                 .ssh_program = options.ssh_program});
   const auto id = model::SandboxId::from_entropy(sys::random_bytes(8));
   gate->set_rules(id, rules);
   print({{"authority", PD_TRY(gate->authority_pem())}});

@@ -8,6 +8,7 @@ A host is a name -> address, or a list of address lists: one for each question, 
 """
 import json
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -77,7 +78,8 @@ class Internet:
         if not ROOT:
             self.enter += ["-U", "--preserve-credentials"]
         config = {"log": str(self.log), "hosts": self.hosts, "chain": str(self.chain), "key": str(self.key),
-                  "git": str(self.folder / "git"), "registry": registry}
+                  "git": str(self.folder / "git"), "registry": registry, "ssh": str(self.folder / "ssh"),
+                  "root": ROOT}
         servers = self._spawn(
             [*self.enter, "unshare", "-n", sys.executable, str(HERE / "internet_servers.py"), json.dumps(config)])
         for command in (
@@ -118,6 +120,32 @@ class Internet:
         for process in reversed(self.processes):
             process.kill()
             process.wait()
+
+
+class Ssh:
+    """An sshd on every host of the internet. `user` may log in with `key`; `known` is a known_hosts line."""
+
+    def __init__(self, internet, host):
+        account = pwd.getpwnam("paddock-test") if ROOT else pwd.getpwuid(os.geteuid())
+        self.user = account.pw_name
+        self.folder = internet.folder / "ssh"
+        self.folder.mkdir()
+        self.key = self._make_key("client")
+        server = self._make_key("server")
+        self.known = f"{host} {server.with_suffix('.pub').read_text()}"
+        (self.folder / "login").write_text(f"{account.pw_uid} {account.pw_gid}")
+        (self.folder / "sshd_config").write_text(
+            f"HostKey {server}\nAuthorizedKeysFile {self.key}.pub\nUsePAM no\nStrictModes no\nPidFile none\n"
+            "PasswordAuthentication no\nAcceptEnv GIT_PROTOCOL\nLogLevel VERBOSE\n")
+
+    def _make_key(self, name):
+        key = self.folder / name
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", key], check=True)
+        return key
+
+    def log(self):
+        file = self.folder / "log"
+        return file.read_text() if file.exists() else ""
 
 
 class OnlinePaddock(Paddock):

@@ -172,6 +172,25 @@ def echo(listener):
         threading.Thread(target=serve, args=(peer,), daemon=True).start()
 
 
+def ssh(listener):
+    """OpenSSH's sshd, one for each connection, as the user that internet.Ssh named: a user namespace makes
+    that id of ours, so that no privilege is needed."""
+    folder = Path(CONFIG["ssh"])
+    while True:
+        peer, _ = listener.accept()
+        note("ssh")
+        if not (folder / "sshd_config").exists():
+            peer.close()
+            continue
+        uid, gid = (folder / "login").read_text().split()
+        hide = "mount --bind /dev/null /etc/shadow &&" if os.getuid() == 0 and CONFIG["root"] else ""
+        script = (f"{hide} exec unshare -U --map-user={uid} --map-group={gid} "
+                  f"/usr/sbin/sshd -i -f {folder}/sshd_config -E {folder}/log")
+        subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", script],
+                         stdin=peer, stdout=peer, stderr=subprocess.DEVNULL)
+        peer.close()
+
+
 class Threaded(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
@@ -192,6 +211,7 @@ def main():
     for server in (plain, secure, dns):
         threading.Thread(target=server.serve_forever, daemon=True).start()
     threading.Thread(target=echo, args=(socket.create_server((ALL, 2525)),), daemon=True).start()
+    threading.Thread(target=ssh, args=(socket.create_server((ALL, 22)),), daemon=True).start()
     print("listening", flush=True)
     sys.stdin.read()
 

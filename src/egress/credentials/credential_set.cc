@@ -36,12 +36,34 @@ bool can_be_sent(std::string_view secret) {
                      [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
 }
 
+// Of a login: as is_name, and dots.
+bool is_user(std::string text) {
+  std::replace(text.begin(), text.end(), '.', '-');
+  return is_name(text);
+}
+
+// A private key: programs inside hold nothing in its place.
+Status check_ssh(const LoadedCredential& loaded) {
+  const Credential& source = loaded.source;
+  if (!source.env.empty()) {
+    return refused(source, "a key of ssh has no placeholder that a variable could hold")
+        .set_remedy("leave env out: the gate logs in for the program");
+  }
+  if (source.methods || source.paths) return refused(source, "methods and paths are HTTP's");
+  if (!source.user.empty() && !is_user(source.user)) return refused(source, "its user is no name");
+  if (!loaded.secret.reveal().starts_with("-----BEGIN ")) {
+    return refused(source, "its secret is no private key").set_remedy("name a file of ssh-keygen");
+  }
+  return {};
+}
+
 Status check(const LoadedCredential& loaded) {
   const Credential& source = loaded.source;
   if (!is_name(source.name)) return refused(source, "its name is not letters, digits, '-' and '_'");
   if (source.hosts.empty()) {
     return refused(source, "is bound to no host").set_remedy("list the hosts that may receive it");
   }
+  if (source.kind == CredentialKind::ssh) return check_ssh(loaded);
   if (!can_be_sent(loaded.secret.reveal())) {
     return refused(source, "its secret is empty, too long or holds control characters")
         .set_remedy("look at its source; a line break at the end is the usual cause");
@@ -62,6 +84,10 @@ Status check(const LoadedCredential& loaded) {
   return {};
 }
 
+bool is_ssh(const Credential& source) {
+  return source.kind == CredentialKind::ssh;
+}
+
 Result<std::vector<HostPattern>> compile_hosts(const Credential& source) {
   std::vector<HostPattern> out;
   for (const std::string& text : source.hosts) {
@@ -79,10 +105,14 @@ Result<CredentialSet::Entry> CredentialSet::compile(LoadedCredential loaded,
   const std::string doing = fmt::format("credential {}", source.name);
   Entry entry{.loaded = std::move(loaded)};
   entry.hosts = PD_TRY_CTX(doing, compile_hosts(source));
-  entry.ports = PD_TRY_CTX(doing, PortSet::parse(source.ports.value_or(model::TextList{"443"})));
+  entry.ports = PD_TRY_CTX(
+      doing, PortSet::parse(source.ports.value_or(model::TextList{is_ssh(source) ? "22" : "443"})));
   entry.match =
       PD_TRY_CTX(doing, HttpMatch::compile({.methods = source.methods, .paths = source.paths}));
-  entry.placeholder = make_placeholder(entry.loaded.secret.reveal(), sandbox_key, source.name);
+  // Nothing stands for a key of ssh.
+  if (!is_ssh(source)) {
+    entry.placeholder = make_placeholder(entry.loaded.secret.reveal(), sandbox_key, source.name);
+  }
   std::vector<std::string> own{entry.placeholder};
   if (entry.loaded.key_id) {
     entry.key_id_placeholder =
@@ -113,7 +143,8 @@ Result<std::shared_ptr<const CredentialSet>> CredentialSet::make(
     }
     set->names_.push_back(name);
     placeholders.push_back(entry.placeholder);
-    secrets.emplace_back(entry.loaded.secret.reveal());
+    // A key of ssh is never sent, so that no answer holds it.
+    secrets.emplace_back(is_ssh(entry.loaded.source) ? "" : entry.loaded.secret.reveal());
     if (entry.aws_key) {
       // An id is no secret on its own, but its placeholder belongs to one sandbox.
       set->names_.push_back(name);
@@ -132,10 +163,27 @@ Result<std::shared_ptr<const CredentialSet>> CredentialSet::make(
 bool CredentialSet::binds(const Target& target) const {
   const auto* name = std::get_if<HostName>(&target.host);
   return name != nullptr && std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-           return entry.ports.contains(target.port) &&
+           return !is_ssh(entry.loaded.source) && entry.ports.contains(target.port) &&
                   std::any_of(entry.hosts.begin(), entry.hosts.end(),
                               [&](const HostPattern& pattern) { return pattern.matches(*name); });
          });
+}
+
+std::optional<SshIdentity> CredentialSet::ssh_identity(const Target& target) const {
+  const auto* name = std::get_if<HostName>(&target.host);
+  if (name == nullptr) return std::nullopt;
+  for (const Entry& entry : entries_) {
+    const Credential& source = entry.loaded.source;
+    const bool bound =
+        is_ssh(source) && entry.ports.contains(target.port) &&
+        std::any_of(entry.hosts.begin(), entry.hosts.end(),
+                    [&](const HostPattern& pattern) { return pattern.matches(*name); });
+    if (!bound) continue;
+    return SshIdentity{.credential = source.name,
+                       .user = source.user.empty() ? "git" : source.user,
+                       .private_key = entry.loaded.secret};
+  }
+  return std::nullopt;
 }
 
 Result<Injection> CredentialSet::inject(const Target& target, http::Request& request) const {

@@ -36,6 +36,13 @@ struct Injection {
   bool empty() const { return credentials.empty(); }
 };
 
+// Who the gate logs in as, by ssh.
+struct SshIdentity {
+  std::string credential;  // its name
+  std::string user;
+  Secret private_key;
+};
+
 // Immutable after make(); safe from any thread.
 class CredentialSet {
  public:
@@ -55,6 +62,9 @@ class CredentialSet {
   // Puts secrets on a request that a credential is bound to. permission_denied names the credential
   // whose placeholder stands where it does not belong: the request must not be sent.
   Result<Injection> inject(const Target& target, http::Request& request) const;
+
+  // Of the first that is bound to this destination.
+  std::optional<SshIdentity> ssh_identity(const Target& target) const;
 
   // permission_denied: a placeholder stands in the request.
   Status check_strays(const http::Request& request) const;

@@ -181,5 +181,43 @@ TEST(Credentials, WhatCannotBePutOnIsAnErrorAtOnce) {
   EXPECT_FALSE(CredentialSet::make({loaded({}), loaded({})}, "sandbox").ok());
 }
 
+// --- ssh
+
+Result<std::shared_ptr<const CredentialSet>> ssh_set(Credential source, std::string secret) {
+  source.name = "key";
+  source.kind = CredentialKind::ssh;
+  source.hosts = {"git.example"};
+  return CredentialSet::make(
+      {{.source = std::move(source), .secret = Secret(std::move(secret)), .key_id = {}}},
+      "sandbox");
+}
+
+const std::string kKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nxxxx\n-----END";
+
+TEST(SshCredentials, AreForTheirHostAndPortAndNoPartOfRequests) {
+  const auto set = ssh_set({}, kKey).value();
+  const SshIdentity identity = set->ssh_identity(target("git.example", 22)).value();
+  EXPECT_EQ(identity.user, "git");
+  EXPECT_EQ(identity.private_key.reveal(), kKey);
+  EXPECT_FALSE(set->ssh_identity(target("git.example", 2222)).has_value());
+  EXPECT_FALSE(set->ssh_identity(target("other.example", 22)).has_value());
+  EXPECT_FALSE(set->binds(target("git.example", 22)));
+  http::Request request = get();
+  EXPECT_TRUE(set->inject(target("git.example", 22), request)->empty());
+  EXPECT_TRUE(set->environment().empty());
+}
+
+TEST(SshCredentials, WhatIsNoKeyOrHasAPlaceholderIsRefused) {
+  EXPECT_FALSE(ssh_set({}, "ghp_16C7e42F292c6912E7710c838347Ae178B4a").ok());
+  Credential variable, user, paths;
+  variable.env = "KEY";
+  user.user = "git -oProxyCommand";
+  paths.paths = model::TextList{"/x"};
+  for (const Credential& bad : {variable, user, paths}) EXPECT_FALSE(ssh_set(bad, kKey).ok());
+  user.user = "deploy.bot";
+  EXPECT_EQ(ssh_set(user, kKey).value()->ssh_identity(target("git.example", 22))->user,
+            "deploy.bot");
+}
+
 }  // namespace
 }  // namespace paddock::egress

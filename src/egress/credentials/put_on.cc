@@ -51,6 +51,8 @@ Status CredentialSet::put_on(const Entry& entry, http::Request& request, Injecti
       return put_on_query(entry, request, injection);
     case CredentialKind::sigv4:
       return put_on_sigv4(entry, request, injection);
+    case CredentialKind::ssh:  // no part of a request
+      return {};
   }
   return {};
 }

@@ -9,8 +9,8 @@
 #include "egress/credentials/scanner.h"
 #include "egress/gate/budget.h"
 #include "egress/gate/guard.h"
+#include "egress/git/operation.h"
 #include "egress/http/request_guard.h"
-#include "egress/rules/git_match.h"
 
 namespace paddock::egress {
 

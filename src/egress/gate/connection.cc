@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "egress/credentials/scanner.h"
+#include "egress/gate/git_over_ssh.h"
 #include "egress/gate/interception.h"
 #include "egress/http/http1_proxy.h"
 #include "egress/http/http2_proxy.h"
@@ -181,6 +182,7 @@ Status Connection::serve_seen(net::Task& task) {
   const Verdict verdict = decide();
   if (verdict.answer == Answer::deny) return refuse(task, verdict);
   if (seen_.wire == Wire::tls) return serve_tls(task, verdict);
+  if (seen_.wire == Wire::ssh && verdict.answer == Answer::needs_opening) return inspect_ssh(task);
   const bool passes = verdict.answer == Answer::allow;
   if (seen_.wire == Wire::http && !(passes && all_rules(verdict, looks_at_nothing))) {
     return inspect_plain(task);
@@ -308,7 +310,8 @@ Inspected Connection::inspected(http::Scheme scheme, std::string_view protocol) 
           .protocol = protocol,
           .seen = seen_,
           .address = event_.address,
-          .sink = parts_.core.sink};
+          .sink = parts_.core.sink,
+          .pushes = &parts_.core.pushes};
 }
 
 Status Connection::inspect_plain(net::Task& task) {
@@ -371,6 +374,22 @@ Status Connection::inspect_tls(net::Task& task) {
                                                  .guard = chosen});
   if (opened.upstream == nullptr) note_error(event_, opened.upstream_error);
   if (status.ok()) (void)opened.client->end_writing(task);
+  return status;
+}
+
+Status Connection::inspect_ssh(net::Task& task) {
+  seen_.opening = Opening::done;
+  net::PrefixedStream client(std::make_unique<net::BorrowedStream>(client_),
+                             std::exchange(prefix_, {}));
+  Inspected what = inspected(http::Scheme::https, "ssh");
+  const auto dial = [&](net::Task& dialling) -> Result<net::Stream*> {
+    PD_TRY(connect(dialling));
+    what.address = event_.address;
+    return static_cast<net::Stream*>(upstream_.get());
+  };
+  const Status status = serve_git_over_ssh(
+      task, {.core = parts_.core, .client = client, .what = what, .upstream = dial});
+  reports_ = !status.ok();
   return status;
 }
 

@@ -44,6 +44,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Status pass_through(net::Task& task, const Verdict& verdict);
   Status inspect_plain(net::Task& task);
   Status inspect_tls(net::Task& task);
+  Status inspect_ssh(net::Task& task);
 
   // `hurried`: a program that may also be waiting for the host is not kept waiting itself.
   enum class Pace { patient, hurried };

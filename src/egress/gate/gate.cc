@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <vector>
 
 #include "base/strings.h"
 #include "egress/gate/connection.h"
 #include "egress/gate/core.h"
+#include "egress/gate/release_push.h"
 #include "egress/gate/sandbox.h"
 #include "sys/clock.h"
 
@@ -91,6 +93,20 @@ class GateImpl : public Gate {
     PD_TRY(sandbox->join(connection));
     loop.spawn([connection](net::Task& task) { connection->run(task); });
     return {};
+  }
+
+  Result<ReleasedPush> release(const std::string& id, const SandboxRules& rules) override {
+    std::promise<Result<ReleasedPush>> done;
+    next_loop().spawn([&](net::Task& task) {
+      done.set_value(
+          release_push(task, core_, rules, id).with_context("releasing push " + printable(id)));
+    });
+    return done.get_future().get();
+  }
+
+  Result<std::string> ssh_host_key() override {
+    ssh::HostKey key = PD_TRY(core_.ssh_host_key());
+    return std::move(key.public_key);
   }
 
   Result<std::string> authority_pem() override {

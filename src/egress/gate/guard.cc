@@ -4,7 +4,8 @@
 
 #include "base/strings.h"
 #include "egress/gate/admitted.h"
-#include "egress/rules/git_match.h"
+#include "egress/gate/hold_push.h"
+#include "egress/git/push_report.h"
 #include "sys/digest.h"
 
 namespace paddock::egress {
@@ -15,7 +16,9 @@ using http::Refusal;
 using http::Request;
 using model::EgressEvent;
 
-constexpr size_t kMaxCommands = 256 * 1024;   // of a push
+constexpr size_t kMaxCommands = 320 * 1024;  // of a push
+constexpr size_t kMaxDrained = 64u << 20;    // of a push that is refused
+constexpr std::string_view kReceivePack = "/git-receive-pack";
 constexpr size_t kMaxSignedBody = 16u << 20;  // that must be hashed before it is sent
 
 // Every request must be meant for the host that the connection was made to.
@@ -50,42 +53,53 @@ Result<std::string> peek_body(net::Task& task, BodySource& body, size_t limit, E
   return seen;
 }
 
-Status read_pushed_refs(net::Task& task, const Request& request, BodySource& body,
-                        GitOperation& operation) {
+// Reads the body to its end.
+Status drain(net::Task& task, BodySource& body) {
+  size_t drained = 0;
+  while (true) {
+    const std::string bytes = PD_TRY(body.read(task));
+    if (bytes.empty()) return {};
+    drained += bytes.size();
+    if (drained > kMaxDrained) return Error(Code::resource_exhausted, "it goes on and on");
+  }
+}
+
+Result<git::PushRequest> read_push_request(net::Task& task, const Request& request,
+                                           BodySource& body) {
   if (http::find_field(request.fields, "content-encoding") != nullptr) {
     return Error(Code::permission_denied, "a compressed push hides what it changes");
   }
-  Status status;
+  Result<std::optional<git::PushRequest>> parsed{std::optional<git::PushRequest>()};
   PD_TRY(peek_body(task, body, kMaxCommands, [&](const std::string& seen) {
-    auto refs = parse_push_commands(seen);
-    if (!refs.ok()) status = std::move(refs).error();
-    if (refs.ok() && refs->has_value()) operation.refs = std::move(**refs);
-    return !status.ok() || operation.refs.has_value();
+    parsed = git::parse_push_request(seen);
+    return !parsed.ok() || parsed->has_value();
   }));
-  PD_TRY(std::move(status));
-  if (!operation.refs) return Error(Code::data_corrupt, "a push without commands");
-  return {};
+  std::optional<git::PushRequest> push = PD_TRY(std::move(parsed));
+  if (!push) return Error(Code::data_corrupt, "a push without commands");
+  return std::move(*push);
 }
 
 struct Judged {
   Verdict verdict;
   std::optional<GitOperation> git;
+  std::optional<git::PushRequest> push;  // where it was read
 };
 
 // Asks the rules, and for the refs of a push when they need them.
 Result<Judged> judge(net::Task& task, const Inspected& connection, const Policy& policy,
                      Request& request, BodySource& body) {
-  std::optional<GitOperation> operation = find_git_operation(request);
+  Judged out{.verdict = {}, .git = find_git_operation(request), .push = {}};
   Seen seen = connection.seen;
   seen.request = &request;
-  seen.git = operation ? &*operation : nullptr;
-  Verdict verdict = policy.decide(connection.target, seen);
-  if (verdict.answer == Answer::needs_bytes && operation) {
-    PD_TRY(read_pushed_refs(task, request, body, *operation));
-    verdict = policy.decide(connection.target, seen);
+  seen.git = out.git ? &*out.git : nullptr;
+  out.verdict = policy.decide(connection.target, seen);
+  if (out.verdict.answer == Answer::needs_bytes && out.git) {
+    out.push = PD_TRY(read_push_request(task, request, body));
+    out.git->refs = out.push->refs();
+    out.verdict = policy.decide(connection.target, seen);
   }
-  if (verdict.answer == Answer::allow || verdict.answer == Answer::deny) {
-    return Judged{.verdict = std::move(verdict), .git = std::move(operation)};
+  if (out.verdict.answer != Answer::needs_bytes && out.verdict.answer != Answer::needs_opening) {
+    return out;
   }
   return Error(Code::permission_denied, "the rules cannot tell whether it is allowed");
 }
@@ -159,6 +173,48 @@ http::RequestGuard::Answer Guard::refuse(EgressEvent event, const Verdict& verdi
               .status = 403, .rule = event.rule, .reason = event.reason, .remedy = event.remedy}};
 }
 
+// Git reads why from its own answer, once it has sent all of its own.
+http::RequestGuard::Answer Guard::refuse_push(net::Task& task, Answer answer,
+                                              const git::PushRequest& push, BodySource& body) {
+  Refusal& refusal = answer.refusal;
+  std::string report = git::refuse_push(push, refusal.reason);
+  if (report.empty() || !drain(task, body).ok()) return answer;
+  refusal.status = 200;
+  refusal.body = std::move(report);
+  refusal.content_type = "application/x-git-receive-pack-result";
+  return answer;
+}
+
+http::RequestGuard::Answer Guard::hold(net::Task& task, EgressEvent event, const Push& what,
+                                       const Request& request, BodySource& body) {
+  note_verdict(event, what.verdict);
+  note_held(event, keep(task, event, what, request, body));
+  if (connection_.sink) connection_.sink(event);
+  Answer answer{
+      .admitted = nullptr,
+      .refusal = {
+          .status = 403, .rule = event.rule, .reason = event.reason, .remedy = event.remedy}};
+  return refuse_push(task, std::move(answer), what.request, body);
+}
+
+Result<HeldPush> Guard::keep(net::Task& task, const EgressEvent& event, const Push& what,
+                             const Request& request, BodySource& body) {
+  if (connection_.scheme == http::Scheme::http || connection_.pushes == nullptr) {
+    return Error(Code::unsupported, "a push in the clear is not held").set_remedy("use https");
+  }
+  HeldPush about;
+  about.sandbox = connection_.sandbox->id();
+  about.transport = GitTransport::https;
+  about.host = event.host;
+  about.port = event.port;
+  about.path = request.path();
+  about.path.resize(about.path.size() - kReceivePack.size());
+  about.repository = what.operation.repository;
+  about.rule = event.rule;
+  about.reason = what.verdict.reason;
+  return hold_push(task, *connection_.pushes, std::move(about), what.request, body);
+}
+
 void Guard::see_malformed(const Error& error) {
   EgressEvent event = event_of(Request());
   note_error(event, error);
@@ -174,7 +230,14 @@ http::RequestGuard::Answer Guard::decide(net::Task& task, Request& request, Body
   auto judged = judge(task, connection_, *rules.policy, request, body);
   if (!judged.ok()) return refuse(std::move(event), judged.error());
   const Verdict* verdict = &judged->verdict;
-  if (verdict->answer == egress::Answer::deny) return refuse(std::move(event), *verdict);
+  if (verdict->answer == egress::Answer::hold) {
+    return hold(task, std::move(event), {*verdict, *judged->git, *judged->push}, request, body);
+  }
+  if (verdict->answer == egress::Answer::deny) {
+    Answer answer = refuse(std::move(event), *verdict);
+    if (!judged->push) return answer;
+    return refuse_push(task, std::move(answer), *judged->push, body);
+  }
   note_verdict(event, *verdict);
   auto metering = connection_.sandbox->meter(rules.policy, *verdict);
   if (!metering.ok()) return refuse(std::move(event), metering.error());

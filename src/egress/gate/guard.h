@@ -5,8 +5,10 @@
 
 #include "egress/gate/reporter.h"
 #include "egress/gate/sandbox.h"
+#include "egress/git/operation.h"
 #include "egress/http/request_guard.h"
 #include "egress/http/request_head.h"
+#include "egress/pushes/push_store.h"
 
 namespace paddock::egress {
 
@@ -20,6 +22,7 @@ struct Inspected {
   Seen seen;                  // without a request; the hello it points to lives as long
   std::string address;        // that was dialled; empty until then
   EventSink sink;
+  const PushStore* pushes = nullptr;  // nullptr: none can be held
 };
 
 class Guard : public http::RequestGuard {
@@ -33,6 +36,19 @@ class Guard : public http::RequestGuard {
   model::EgressEvent event_of(const http::Request& request) const;
   Answer refuse(model::EgressEvent event, const Error& error);
   Answer refuse(model::EgressEvent event, const Verdict& verdict);
+
+  // A push that was judged.
+  struct Push {
+    const Verdict& verdict;
+    const GitOperation& operation;
+    const git::PushRequest& request;
+  };
+  Answer refuse_push(net::Task& task, Answer answer, const git::PushRequest& push,
+                     http::BodySource& body);
+  Answer hold(net::Task& task, model::EgressEvent event, const Push& what,
+              const http::Request& request, http::BodySource& body);
+  Result<HeldPush> keep(net::Task& task, const model::EgressEvent& event, const Push& what,
+                        const http::Request& request, http::BodySource& body);
 
   const Inspected& connection_;
 };

@@ -4,6 +4,8 @@
 #include <openssl/ssl.h>
 
 #include "base/base64.h"
+#include "egress/git/packet.h"
+#include "egress/pushes/push_store.h"
 #include "egress/testing/harness.h"
 
 namespace paddock::egress {
@@ -514,26 +516,80 @@ TEST(HttpsCredentials, ACompressedAnswerThatCannotBeMaskedIsKept) {
 // --- git
 // -------------------------------------------------------------------------------------------
 
-TEST(HttpGit, APushIsHeldToItsRefs) {
-  model::EgressRule git = allow_rule("a.example");
-  git.protocol = model::EgressProtocol::git;
-  git.git = {.repositories = {{"o/r"}}, .push = {"agent/*"}};
-  Harness harness({git});
-  auto context = harness.server_context("a.example");
-  Server server({.serve = mirror, .context = context.get(), .protocol = {}});
-  auto push = [&](const std::string& ref) {
-    const std::string line = std::string(40, '0') + " " + std::string(40, 'a') + " " + ref;
-    char length[5];
-    std::snprintf(length, sizeof length, "%04zx", line.size() + 4);
-    const std::string body = length + line + "0000PACK";
-    TlsProgram program(harness, server.port());
+// A pack of no objects.
+const std::string kPack = std::string("PACK\0\0\0\2\0\0\0\0", 12) +
+                          "\x02\x9d\x08\x82\x3b\xd8\xa8\xea\xb5\x10\xad\x6a\xc7\x5c\x82\x3c\xfd"
+                          "\x3e\xd3\x1e";
+
+class HttpGit : public ::testing::Test {
+ protected:
+  HttpGit() {
+    rule_.protocol = model::EgressProtocol::git;
+    rule_.git = {.repositories = {{"o/r"}}, .push = {"agent/*"}, .hold = {"*"}};
+  }
+
+  std::string push(const std::string& ref, const std::string& pack = kPack,
+                   const std::string& capabilities = "report-status side-band-64k") {
+    if (harness_ == nullptr) {
+      harness_ = std::make_unique<Harness>(std::vector{rule_});
+      context_ = harness_->server_context("a.example");
+      server_ = std::make_unique<Server>(
+          testing::ServerOptions{.serve = mirror, .context = context_.get(), .protocol = {}});
+    }
+    const std::string body = git::packet(std::string(40, '0') + " " + std::string(40, 'a') + " " +
+                                         ref + std::string(1, '\0') + capabilities) +
+                             "0000" + pack;
+    TlsProgram program(*harness_, server_->port());
     EXPECT_TRUE(program.connected());
     program.write("POST /o/r.git/git-receive-pack HTTP/1.1\r\nHost: a.example\r\nContent-Length: " +
                   std::to_string(body.size()) + "\r\n\r\n" + body);
     return program.read_response();
-  };
+  }
+  std::vector<HeldPush> held() { return PushStore(harness_->dir.path() + "/pushes").all().value(); }
+
+  model::EgressRule rule_ = allow_rule("a.example");
+  std::unique_ptr<Harness> harness_;
+  net::SslContextPtr context_;
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(HttpGit, APushIsHeldToItsRefs) {
   EXPECT_THAT(push("refs/heads/agent/x"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("0000PACK")));
-  EXPECT_THAT(push("refs/heads/main"), StartsWith("HTTP/1.1 403"));
+  // In git's own words, or as HTTP where the client wants no report.
+  EXPECT_THAT(push("refs/tags/v1"),
+              AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("x-paddock-denied: egress"),
+                    HasSubstr("ng refs/tags/v1 no rule allows it")));
+  EXPECT_THAT(push("refs/tags/v1", kPack, "quiet"), StartsWith("HTTP/1.1 403"));
+  EXPECT_TRUE(held().empty());
+}
+
+TEST_F(HttpGit, WhatIsToBeReviewedIsRefusedAndKept) {
+  const std::string answer = push("refs/heads/main");
+  ASSERT_EQ(held().size(), 1u);
+  const HeldPush kept = held()[0];
+  EXPECT_THAT(answer, AllOf(HasSubstr("ng refs/heads/main a push to these refs is reviewed first"),
+                            HasSubstr("held as " + kept.id.str())));
+  EXPECT_EQ(kept.changes[0].ref, "refs/heads/main");
+  EXPECT_EQ(kept.path, "/o/r.git");
+  EXPECT_EQ(kept.host, "a.example");
+  const EgressEvent event = harness_->wait_event(0);
+  EXPECT_EQ(event.verdict, EgressVerdict::denied);
+  EXPECT_EQ(event.remedy, "paddock pushes release " + kept.id.str());
+  // The same again is not kept twice.
+  EXPECT_THAT(push("refs/heads/main"), HasSubstr("held as " + kept.id.str()));
+  EXPECT_EQ(held().size(), 1u);
+}
+
+TEST_F(HttpGit, APackThatIsNotWholeIsNotKept) {
+  EXPECT_THAT(push("refs/heads/main", kPack.substr(0, 20)),
+              AllOf(HasSubstr("ng refs/heads/main"), HasSubstr("could not be held")));
+  EXPECT_TRUE(held().empty());
+}
+
+TEST_F(HttpGit, WithoutHoldItIsRefusedAlone) {
+  rule_.git.hold.clear();
+  EXPECT_THAT(push("refs/heads/main"), HasSubstr("ng refs/heads/main no rule allows it"));
+  EXPECT_TRUE(held().empty());
 }
 
 }  // namespace

@@ -31,17 +31,6 @@ Status shake(net::Task& task, net::TlsStream& stream) {
   return Error(Code::timed_out, "TLS handshake: no answer within 20 s");
 }
 
-Result<std::unique_ptr<net::TlsStream>> open_upstream(net::Task& task, Core& core,
-                                                      const ToOpen& what) {
-  SSL_CTX* context = PD_TRY(core.client_context());
-  const std::string host = to_string(what.target.host);
-  net::SslPtr ssl = PD_TRY(net::make_client(*context, host, offered(what.hello)));
-  auto stream = std::make_unique<net::TlsStream>(
-      net::loop_of(task), std::make_unique<net::BorrowedStream>(what.upstream), std::move(ssl));
-  PD_TRY_CTX("opening TLS to " + host, shake(task, *stream));
-  return stream;
-}
-
 // A program that must be told of a failure speaks HTTP/1.1, if it can.
 std::string protocol_for_failure(const tls::ClientHello& hello) {
   const auto found = std::find(hello.protocols.begin(), hello.protocols.end(), "http/1.1");
@@ -50,9 +39,22 @@ std::string protocol_for_failure(const tls::ClientHello& hello) {
 
 }  // namespace
 
+Result<std::unique_ptr<net::TlsStream>> open_tls_to_host(net::Task& task, Core& core,
+                                                         const ToHost& what) {
+  SSL_CTX* context = PD_TRY(core.client_context());
+  const std::string host = to_string(what.target.host);
+  net::SslPtr ssl = PD_TRY(net::make_client(*context, host, what.protocols));
+  auto stream = std::make_unique<net::TlsStream>(
+      net::loop_of(task), std::make_unique<net::BorrowedStream>(what.stream), std::move(ssl));
+  PD_TRY_CTX("opening TLS to " + host, shake(task, *stream));
+  return stream;
+}
+
 Result<OpenedTls> open_tls(net::Task& task, Core& core, const ToOpen& what) {
   OpenedTls out;
-  auto upstream = open_upstream(task, core, what);
+  auto upstream = open_tls_to_host(
+      task, core,
+      {.stream = what.upstream, .target = what.target, .protocols = offered(what.hello)});
   if (upstream.ok()) {
     out.upstream = std::move(*upstream);
     out.protocol = out.upstream->protocol();

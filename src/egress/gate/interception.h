@@ -24,6 +24,16 @@ struct ToOpen {
   const tls::ClientHello& hello;
 };
 
+struct ToHost {
+  net::Stream& stream;  // outlives the TLS on it
+  const Target& target;
+  std::vector<std::string> protocols;  // to offer by ALPN
+};
+
+// As the program: the certificate must be the target's.
+Result<std::unique_ptr<net::TlsStream>> open_tls_to_host(net::Task& task, Core& core,
+                                                         const ToHost& what);
+
 // First the host is asked, so that the program gets the protocol that the host chose. An error: the
 // program's side failed, and it has been told by an alert.
 Result<OpenedTls> open_tls(net::Task& task, Core& core, const ToOpen& what);

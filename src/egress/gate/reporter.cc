@@ -41,7 +41,7 @@ EgressEvent begin_event(model::EgressEventKind kind, const EventSubject& subject
 void note_verdict(EgressEvent& event, const Verdict& verdict) {
   event.rule = verdict.rule_name();
   event.reason = verdict.reason;
-  if (verdict.answer == Answer::deny) {
+  if (verdict.answer == Answer::deny || verdict.answer == Answer::hold) {
     event.verdict = EgressVerdict::denied;
     if (verdict.rules.empty())
       event.remedy = "--allow " + event.host + ":" + std::to_string(event.port);

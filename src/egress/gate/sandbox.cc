@@ -1,8 +1,15 @@
 #include "egress/gate/sandbox.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 
 namespace paddock::egress {
+namespace {
+
+constexpr int kMaxOpenedSsh = 16;
+
+}  // namespace
 
 SandboxRules Sandbox::rules() const {
   std::lock_guard lock(mutex_);
@@ -42,6 +49,13 @@ Result<Metering> Sandbox::meter(const std::shared_ptr<const Policy>& policy,
     }
   }
   return Metering::begin(std::move(meters));
+}
+
+Status Sandbox::begin_ssh() {
+  if (++opened_ssh_ <= kMaxOpenedSsh) return {};
+  --opened_ssh_;
+  return Error(Code::resource_exhausted,
+               fmt::format("{} connections of git over ssh at one time are enough", kMaxOpenedSsh));
 }
 
 Status Sandbox::join(const std::shared_ptr<Connection>& connection) {

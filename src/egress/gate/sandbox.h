@@ -1,6 +1,7 @@
 // One sandbox as the gate knows it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -32,6 +33,11 @@ class Sandbox {
   // Of the rules of a verdict that `policy` gave. New rules begin unused.
   Result<Metering> meter(const std::shared_ptr<const Policy>& policy, const Verdict& verdict);
 
+  // Of ssh that is opened, which costs processes of this host. resource_exhausted: there are
+  // enough.
+  Status begin_ssh();
+  void end_ssh() { --opened_ssh_; }
+
   // Connections that run. After leave_all() none is taken in any more.
   Status join(const std::shared_ptr<Connection>& connection);
   void leave(const std::shared_ptr<Connection>& connection);
@@ -54,6 +60,7 @@ class Sandbox {
   size_t running_ = 0;  // taken in and not ended
   std::condition_variable quiet_;
   bool gone_ = false;
+  std::atomic<int> opened_ssh_{0};
 };
 
 }  // namespace paddock::egress

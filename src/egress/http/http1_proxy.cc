@@ -290,7 +290,7 @@ class Http1Proxy {
   // -------------------------------------------------------------------------------------
 
   Status send_refusal(net::Task& task, const Refusal& refusal, const RequestHead& head, Next next) {
-    const std::string body = refusal_json(refusal, head.request);
+    const std::string body = refusal_body(refusal, head.request);
     ResponseHead response{.response = {.status = refusal.status,
                                        .reason = std::string(reason_phrase(refusal.status)),
                                        .fields = refusal_fields(refusal, body.size())},

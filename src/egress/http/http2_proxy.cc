@@ -288,7 +288,7 @@ class Http2Proxy {
   }
 
   void refuse(const ExchangePtr& exchange, const Refusal& refusal) {
-    const std::string body = refusal_json(refusal, exchange->request);
+    const std::string body = refusal_body(refusal, exchange->request);
     Fields fields{{":status", std::to_string(refusal.status)}};
     for (Field& field : refusal_fields(refusal, body.size())) fields.push_back(std::move(field));
     exchange->answered = true;

@@ -17,7 +17,8 @@ Refusal refusal_for(const Error& error) {
   return refusal;
 }
 
-std::string refusal_json(const Refusal& refusal, const Request& request) {
+std::string refusal_body(const Refusal& refusal, const Request& request) {
+  if (!refusal.body.empty()) return refusal.body;
   boost::json::object out;
   out["error"] = refusal.rule.empty() ? "the gate could not carry this request"
                                       : "this sandbox may not send this request";
@@ -31,7 +32,7 @@ std::string refusal_json(const Refusal& refusal, const Request& request) {
 }
 
 Fields refusal_fields(const Refusal& refusal, size_t body_size) {
-  Fields fields{{"content-type", "application/json"},
+  Fields fields{{"content-type", refusal.body.empty() ? "application/json" : refusal.content_type},
                 {"content-length", std::to_string(body_size)},
                 {"cache-control", "no-store"}};
   if (!refusal.rule.empty()) fields.push_back({"x-paddock-denied", refusal.rule});
@@ -40,6 +41,8 @@ Fields refusal_fields(const Refusal& refusal, size_t body_size) {
 
 std::string_view reason_phrase(uint16_t status) {
   switch (status) {
+    case 200:
+      return "OK";
     case 400:
       return "Bad Request";
     case 403:

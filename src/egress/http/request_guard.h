@@ -32,6 +32,9 @@ struct Refusal {
   std::string rule;  // "egress:NAME"; of a failure empty
   std::string reason;
   std::string remedy;
+  // The body in a protocol of the program's own, where it has one; JSON otherwise.
+  std::string body{};
+  std::string content_type{};
 };
 
 class RequestGuard {
@@ -51,8 +54,8 @@ class RequestGuard {
 // What a program is told of an error: 403 of what it may not do, 429 of a budget, else 502 or 504.
 Refusal refusal_for(const Error& error);
 
-// The body of a response that tells of a refusal, in JSON, and its fields.
-std::string refusal_json(const Refusal& refusal, const Request& request);
+// The body of a response that tells of a refusal, and its fields.
+std::string refusal_body(const Refusal& refusal, const Request& request);
 Fields refusal_fields(const Refusal& refusal, size_t body_size);
 std::string_view reason_phrase(uint16_t status);
 

@@ -26,6 +26,14 @@ Verdict refused_by(const Rule& rule, Match match) {
   return {.answer = Answer::deny, .rules = {&rule}, .audited = false, .reason = std::move(reason)};
 }
 
+Verdict held_by(const Rule& rule) {
+  const std::string& reason = rule.source().reason;
+  return {.answer = Answer::hold,
+          .rules = {&rule},
+          .audited = false,
+          .reason = reason.empty() ? "a push to these refs is reviewed first" : reason};
+}
+
 Verdict no_rule() {
   return {.answer = Answer::deny, .rules = {}, .audited = false, .reason = "no rule allows it"};
 }
@@ -39,6 +47,7 @@ Verdict decide_by(const List& list, const Target& target, const Seen& seen) {
     const Match match = rule.matches(target, seen);
     if (match == Match::more_bytes) return undecided(Answer::needs_bytes);
     if (match == Match::open) return undecided(Answer::needs_opening);
+    if (match == Match::hold) return held_by(rule);
     const bool met = match == Match::yes || (match == Match::unknown && !rule.lets_through());
     if (!met) continue;
     return rule.lets_through() ? allowed_by(rule) : refused_by(rule, match);
@@ -62,9 +71,9 @@ Verdict resolve_by(const List& list, const HostName& name) {
   return refusal == nullptr ? no_rule() : refused_by(*refusal, Match::yes);
 }
 
-// All must allow; a denial in any is final; then opening is asked for, then bytes.
+// All must allow; a denial in any is final; then opening is asked for, then bytes, then a review.
 Verdict meet(Verdict a, Verdict b) {
-  for (Answer worst : {Answer::deny, Answer::needs_opening, Answer::needs_bytes}) {
+  for (Answer worst : {Answer::deny, Answer::needs_opening, Answer::needs_bytes, Answer::hold}) {
     if (a.answer == worst) return a;
     if (b.answer == worst) return b;
   }

@@ -10,8 +10,9 @@
 
 namespace paddock::egress {
 
-// `needs_bytes`, `needs_opening`: ask again when more is seen.
-enum class Answer { allow, deny, needs_bytes, needs_opening };
+// `needs_bytes`, `needs_opening`: ask again when more is seen. `hold`: a push that must be reviewed
+// before it may leave.
+enum class Answer { allow, deny, needs_bytes, needs_opening, hold };
 
 struct Verdict {
   Answer answer = Answer::deny;

@@ -283,10 +283,20 @@ TEST(Policy, ConditionsThatContradictTheProtocolAreRefused) {
 TEST(Policy, GitIsFetchedFromAndPushedToByRef) {
   auto rules = policy({with(allow({"git.example"}), [](auto& r) {
     r.protocol = EgressProtocol::git;
-    r.git = {.repositories = {{"o/r"}}, .push = {"agent/*"}};
+    r.git = {.repositories = {{"o/r"}}, .push = {"agent/*"}, .hold = {}};
   })});
   EXPECT_EQ(connect(*rules, "git.example", 443, {.wire = Wire::tls}), Answer::needs_opening);
-  EXPECT_EQ(connect(*rules, "git.example", 22, {.wire = Wire::ssh}), Answer::deny);
+  EXPECT_EQ(connect(*rules, "git.example", 22, {.wire = Wire::ssh}), Answer::needs_opening);
+  const Seen closed{.wire = Wire::ssh, .opening = Opening::impossible};
+  EXPECT_EQ(connect(*rules, "git.example", 22, closed), Answer::deny);
+  const GitOperation fetch{.repository = "o/r", .step = GitStep::fetch, .refs = {}};
+  const GitOperation other{.repository = "o/x", .step = GitStep::fetch, .refs = {}};
+  Seen opened{.wire = Wire::ssh, .opening = Opening::done};
+  EXPECT_EQ(connect(*rules, "git.example", 22, opened), Answer::needs_bytes);
+  opened.git = &fetch;
+  EXPECT_EQ(connect(*rules, "git.example", 22, opened), Answer::allow);
+  opened.git = &other;
+  EXPECT_EQ(connect(*rules, "git.example", 22, opened), Answer::deny);
   http::Request push{.method = "POST",
                      .target = "/o/r/git-receive-pack",
                      .authority = "git.example",

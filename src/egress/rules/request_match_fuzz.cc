@@ -3,7 +3,8 @@
 
 #include "base/strings.h"
 #include "base/testing/fuzz.h"
-#include "egress/rules/git_match.h"
+#include "egress/git/operation.h"
+#include "egress/git/push_request.h"
 #include "egress/rules/http_match.h"
 #include "egress/rules/path_forms.h"
 
@@ -54,5 +55,5 @@ PD_FUZZ_TARGET(request_match) {
     paddock::egress::find_git_operation(
         {.method = method, .target = std::string(bytes), .authority = {}, .fields = {}});
   }
-  (void)paddock::egress::parse_push_commands(bytes);
+  (void)paddock::egress::git::parse_push_request(bytes);
 }

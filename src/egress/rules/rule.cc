@@ -47,8 +47,14 @@ Match match_until_request(const Seen& seen) {
   return Match::unknown;
 }
 
+// Of git over ssh, before its command is seen.
+Match match_until_command(const Seen& seen) {
+  if (seen.opening == Opening::possible) return Match::open;
+  return seen.opening == Opening::done ? Match::more_bytes : Match::unknown;
+}
+
 Match both(Match a, Match b) {
-  for (Match worst : {Match::no, Match::more_bytes, Match::open, Match::unknown}) {
+  for (Match worst : {Match::no, Match::more_bytes, Match::open, Match::unknown, Match::hold}) {
     if (a == worst || b == worst) return worst;
   }
   return Match::yes;
@@ -114,13 +120,13 @@ Match Rule::match_http(const Seen& seen) const {
 }
 
 Match Rule::match_git(const Seen& seen) const {
-  if (seen.request == nullptr) {
-    // What runs inside ssh is not seen.
-    return seen.wire == Wire::ssh ? Match::unknown : match_until_request(seen);
+  if (seen.git == nullptr && seen.request == nullptr) {
+    return seen.wire == Wire::ssh ? match_until_command(seen) : match_until_request(seen);
   }
   if (seen.git == nullptr) return Match::no;
   const GitMeaning meaning = git_meaning(source_.git, *seen.git, source_.action);
   if (meaning == GitMeaning::needs_refs) return Match::more_bytes;
+  if (meaning == GitMeaning::held) return Match::hold;
   return meaning == GitMeaning::met ? Match::yes : Match::no;
 }
 

@@ -16,8 +16,8 @@ namespace paddock::egress {
 
 // Whether a connection meets a rule. `open`: TLS must be opened to tell. `more_bytes`: of the
 // stream, of the request, or of what it pushes. `unknown`: it can no longer be told; a rule that
-// refuses is met then, one that lets through is not.
-enum class Match { no, yes, more_bytes, open, unknown };
+// refuses is met then, one that lets through is not. `hold`: a push that it wants reviewed first.
+enum class Match { no, yes, more_bytes, open, unknown, hold };
 
 // Immutable after compile(); safe from any thread.
 class Rule {

@@ -44,6 +44,10 @@ Status check_conditions(const EgressRule& rule) {
   if (!rule.git.empty() && rule.protocol != EgressProtocol::git) {
     return refused("has conditions on git, but its protocol is not git");
   }
+  if (!rule.git.hold.empty() && rule.action != EgressAction::allow) {
+    return refused("holds pushes for review, and its action is not allow")
+        .set_remedy("write \"hold\" in the rule that allows the repository");
+  }
   if (!rule.http.empty() && rule.inspect == model::Inspection::never) {
     return refused("has conditions on HTTP and is exempt from inspection");
   }

@@ -18,7 +18,7 @@ struct Target {
 // `other` is what no parser of ours knows; it may still be any of the rest in disguise.
 enum class Wire { nothing_yet, silent, tls, http, ssh, other };
 
-// Of TLS: whether the gate may look inside.
+// Of TLS and ssh: whether the gate may look inside.
 enum class Opening { possible, impossible, done };
 
 struct GitOperation;
@@ -28,7 +28,7 @@ struct Seen {
   Opening opening = Opening::possible;
   const tls::ClientHello* hello = nullptr;
   const http::Request* request = nullptr;
-  const GitOperation* git = nullptr;  // of the request, when it is one of git's
+  const GitOperation* git = nullptr;  // of the request, or the command of ssh
 };
 
 }  // namespace paddock::egress

@@ -39,6 +39,10 @@ class FakeGate : public egress::Gate {
     arrived_.notify_all();
     return {};
   }
+  Result<egress::ReleasedPush> release(const std::string&, const egress::SandboxRules&) override {
+    return Error(Code::unsupported, "a fake releases nothing");
+  }
+  Result<std::string> ssh_host_key() override { return std::string("ssh-ed25519 FAKE"); }
   Result<std::string> authority_pem() override { return std::string("PEM"); }
 
   // The next connection that was asked for; waits for it.
