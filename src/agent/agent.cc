@@ -44,6 +44,7 @@ enum class Agent::Source : uint64_t {
   refusals,
   command,
   way_out,
+  sudo,
 };
 
 namespace {
@@ -139,6 +140,9 @@ void Agent::on_event(uint64_t token, uint32_t events) {
       return;
     case Source::way_out:
       if (way_out_) way_out_->on_event(rest);
+      return;
+    case Source::sudo:
+      if (sudo_) sudo_->on_ready(oom_);
       return;
     case Source::command:
       if (Command* command = find(static_cast<uint32_t>(token >> kCommandShift))) {
@@ -325,6 +329,8 @@ Status Agent::prepare(const wire::Setup& setup, wire::Evidence& evidence) {
         .set_remedy("install both from the same build");
   }
   bound_ = setup.bound();
+  setup_ = setup;
+  setup_.clear_seccomp_filter();  // only what commands need is kept
   refusals_.set_limit(setup.denial_limit());
   set_deadline(setup.deadline_ms());
   if (!setup.entropy().empty()) PD_TRY(sys::add_entropy(setup.entropy()));
@@ -340,14 +346,21 @@ Status Agent::prepare(const wire::Setup& setup, wire::Evidence& evidence) {
   }
   sys::Fd listener = PD_TRY_CTX("confining the agent", confine(setup));
   if (listener.is_open()) PD_TRY(refusals_.watch_syscalls(std::move(listener), setup));
-  evidence = PD_TRY_CTX("gathering evidence", gather_evidence());
+  if (setup.has_sudo()) PD_TRY_CTX("serving sudo", serve_sudo());
+  evidence = PD_TRY_CTX("gathering evidence", gather_evidence(setup));
   evidence.MergeFrom(network);
   return {};
+}
+
+Status Agent::serve_sudo() {
+  sudo_.emplace(PD_TRY(sudo::Service::open(setup_)));
+  return epoll_.add(sudo_->listener(), EPOLLIN, token_of(Source::sudo));
 }
 
 Status Agent::prepare_way_out(const wire::Egress& egress) {
   sys::allow_most_descriptors();  // commands get the limit that their Start names
   askers_.open();
+  if (setup_.user_capabilities() != 0) askers_.look_as({setup_.uid(), setup_.gid(), {}});
   way_out_.emplace(WayOut::Loop{.epoll = epoll_,
                                 .channel = channel_,
                                 .log = refusals_.log(),
@@ -375,7 +388,8 @@ void Agent::on_start(const wire::ToAgent& message) {
                   .epoll = epoll_,
                   .timers = timers_,
                   .oom = oom_,
-                  .kept_output = kept_output_};
+                  .kept_output = kept_output_,
+                  .setup = setup_};
   auto command = Command::start(
       message, loop, token_of(Source::command) | static_cast<uint64_t>(id) << kCommandShift);
   if (command.ok()) {
@@ -428,6 +442,7 @@ void Agent::reap() {
   while (true) {
     const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
     if (pid <= 0) return;
+    if (sudo_) sudo_->on_reaped(pid);
     for (auto& [id, command] : commands_) {
       if (command->supervisor() == pid) command->on_supervisor_reaped();
     }
@@ -487,6 +502,7 @@ void Agent::kill_orphans() {
 }
 
 bool Agent::is_supervisor(pid_t pid) const {
+  if (sudo_ && sudo_->owns(pid)) return true;
   return std::ranges::any_of(commands_,
                              [&](const auto& entry) { return entry.second->supervisor() == pid; });
 }

@@ -12,6 +12,7 @@
 #include "agent/ended_commands.h"
 #include "agent/name_queries.h"
 #include "agent/refusals.h"
+#include "agent/sudo/service.h"
 #include "agent/timers.h"
 #include "agent/way_out.h"
 #include "base/result.h"
@@ -60,6 +61,7 @@ class Agent {
   Status on_message(const wire::ToAgent& message);
   Status on_setup(const wire::ToAgent& message);
   Status prepare(const wire::Setup& setup, wire::Evidence& evidence);
+  Status serve_sudo();
   Status prepare_way_out(const wire::Egress& egress);
   void on_start(const wire::ToAgent& message);
   void answer(uint64_t request, const Status& status);
@@ -90,6 +92,8 @@ class Agent {
   Timers timers_;
   sys::SignalFd signals_;
   OomScore oom_;
+  wire::Setup setup_;
+  std::optional<sudo::Service> sudo_;
   wire::AgentChannel channel_;
   bool stream_is_full_ = false;
   bool bound_ = true;

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "sys/credentials.h"
 #include "sys/socket_diag.h"
 #include "wire/agent.pb.h"
 
@@ -17,12 +18,18 @@ class AskerFinder {
   // Before the agent is confined. Without it every asker is unknown.
   void open();
 
+  // Whose processes may be looked into beside the agent's own; where they are somebody else's.
+  void look_as(const sys::Identity& user) { user_ = user; }
+
   // The process whose socket sends from `local` to `remote`.
   wire::Asker find(sys::SocketDiag::Protocol protocol, const sys::Endpoint& local,
                    const sys::Endpoint& remote);
 
  private:
+  pid_t find_holder(uint64_t inode) const;
+
   std::optional<sys::SocketDiag> sockets_;
+  std::optional<sys::Identity> user_;
   pid_t last_ = 0;
 };
 

@@ -38,6 +38,8 @@ std::string describe(LaunchStep step) {
       return "entering the command's directory";
     case LaunchStep::limits:
       return "setting the command's limits";
+    case LaunchStep::identity:
+      return "becoming the command's user";
     case LaunchStep::exec:
       return "executing the command";
   }
@@ -133,9 +135,14 @@ Status Command::connect(const wire::Start& start, ChildEnds& ends) {
 }
 
 Status Command::fork_supervisor(const wire::Start& start) {
-  std::unique_ptr<LaunchPlan> plan = PD_TRY(LaunchPlan::make(start));
+  std::unique_ptr<LaunchPlan> plan = PD_TRY(LaunchPlan::make(start, loop_.setup));
   ChildEnds ends;
-  PD_TRY(connect(start, ends));
+  {
+    // Terminals and pipes are the command's user's: programs open them again by name.
+    std::optional<sys::ActingAs> acting;
+    if (plan->identity()) acting.emplace(*plan->identity());
+    PD_TRY(connect(start, ends));
+  }
   std::move(std::begin(ends.streams), std::end(ends.streams), std::begin(plan->streams));
   plan->session = terminal_ ? SessionKind::terminal : SessionKind::process_group;
   sys::SocketPair pair = PD_TRY(sys::make_socket_pair(SOCK_SEQPACKET));

@@ -32,6 +32,7 @@ struct Loop {
   Timers& timers;
   const OomScore& oom;
   OutputRing::Budget& kept_output;
+  const wire::Setup& setup;
 };
 
 // From Start to Ended, and beyond that as long as processes are left that were to be kept. Lives in

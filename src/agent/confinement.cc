@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sys/capabilities.h"
+#include "sys/capability_limits.h"
 #include "sys/files.h"
 #include "sys/seccomp.h"
 
@@ -41,6 +42,15 @@ Status become_user(uid_t uid, gid_t gid) {
   return {};
 }
 
+// Whatever the host asks for, no more than what makes one user of a sandbox another.
+Status keep_capabilities(uint64_t wanted) {
+  if ((wanted & ~sys::kUserCapabilities) != 0) {
+    return Error(Code::invalid_argument, "capabilities that no sandbox has");
+  }
+  if (sys::hold_capabilities(wanted) == 0) return {};
+  return Error::from_errno(errno, "keeping the agent's capabilities");
+}
+
 Result<sys::Fd> install_filter(const wire::Setup& setup) {
   const std::string& bytes = setup.seccomp_filter();
   if (bytes.empty()) return sys::Fd();
@@ -57,8 +67,13 @@ Result<sys::Fd> install_filter(const wire::Setup& setup) {
 
 Result<sys::Fd> confine(const wire::Setup& setup) {
   PD_TRY(sys::clear_bounding_set());
-  PD_TRY(become_user(setup.uid(), setup.gid()));
-  PD_TRY(sys::drop_capabilities());
+  if (setup.user_capabilities() == 0) {
+    PD_TRY(become_user(setup.uid(), setup.gid()));
+    PD_TRY(sys::drop_capabilities());
+  } else {
+    PD_TRY(become_user(0, 0));
+    PD_TRY(keep_capabilities(setup.user_capabilities()));
+  }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return Error::from_errno(errno, "setting no_new_privs");
   }

@@ -8,8 +8,9 @@
 
 namespace paddock::agent {
 
-// Becomes the user that commands run as, without any capability, unable to gain privileges,
-// filtered, and closed to inspection. While there is a single thread; sockets that need
+// Becomes the user that commands run as, without any capability (or, where a sandbox has several
+// users, stays root inside with those that Setup names), unable to gain privileges, filtered, and
+// closed to inspection. While there is a single thread; sockets that need
 // capabilities are made before. Returns the seccomp listener, which is not open when nothing is to
 // be reported.
 Result<sys::Fd> confine(const wire::Setup& setup);

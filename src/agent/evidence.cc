@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/strings.h"
+#include "sys/credentials.h"
 #include "sys/landlock.h"
 #include "sys/vfork.h"
 
@@ -38,12 +39,18 @@ struct Text {
 };
 
 struct Probe {
+  // Where the sandbox has several users. As LaunchPlan does it.
+  std::optional<sys::Identity> identity;
+  uint64_t capabilities = 0;
+  int error = 0;
   Text status;
   Text uid_map;
   Text gid_map;
   std::array<uint64_t, kNamespaces.size()> namespaces{};
 
   void read_self() {
+    if (identity) error = sys::raw_become(*identity, capabilities);
+    if (error != 0) return;
     status.read_from("/proc/self/status");
     uid_map.read_from("/proc/self/uid_map");
     gid_map.read_from("/proc/self/gid_map");
@@ -62,6 +69,7 @@ Status run_probe(Probe& probe) {
   if (pid < 0) return Error::from_errno(errno, "forking the probe");
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
+  if (probe.error != 0) return Error::from_errno(probe.error, "becoming the probe's user");
   return {};
 }
 
@@ -83,6 +91,20 @@ Result<uint64_t> find_number(std::string_view status, std::string_view key, int 
     return Error(Code::data_corrupt, "no " + std::string(key) + " in /proc/self/status");
   }
   return value;
+}
+
+Result<wire::Evidence> ask(Probe& probe) {
+  PD_TRY(run_probe(probe));
+  wire::Evidence evidence;
+  PD_TRY_CTX("reading the probe child", parse_status(probe.status.view(), evidence));
+  evidence.set_uid_map(std::string(probe.uid_map.view()));
+  evidence.set_gid_map(std::string(probe.gid_map.view()));
+  for (size_t i = 0; i < kNamespaces.size(); ++i) {
+    if (probe.namespaces[i] != 0) {
+      (*evidence.mutable_namespaces())[kNamespaces[i]] = probe.namespaces[i];
+    }
+  }
+  return evidence;
 }
 
 void parse_groups(std::string_view text, wire::Evidence& evidence) {
@@ -113,17 +135,15 @@ Status parse_status(std::string_view status, wire::Evidence& evidence) {
   return {};
 }
 
-Result<wire::Evidence> gather_evidence() {
+Result<wire::Evidence> gather_evidence(const wire::Setup& setup) {
   Probe probe;
-  PD_TRY(run_probe(probe));
-  wire::Evidence evidence;
-  PD_TRY_CTX("reading the probe child", parse_status(probe.status.view(), evidence));
-  evidence.set_uid_map(std::string(probe.uid_map.view()));
-  evidence.set_gid_map(std::string(probe.gid_map.view()));
-  for (size_t i = 0; i < kNamespaces.size(); ++i) {
-    if (probe.namespaces[i] != 0) {
-      (*evidence.mutable_namespaces())[kNamespaces[i]] = probe.namespaces[i];
-    }
+  if (setup.user_capabilities() != 0) probe.identity = {setup.uid(), setup.gid(), {}};
+  wire::Evidence evidence = PD_TRY(ask(probe));
+  if (setup.user_capabilities() != 0) {
+    Probe as_root;
+    as_root.identity = sys::Identity{};
+    as_root.capabilities = setup.user_capabilities();
+    *evidence.mutable_as_root() = PD_TRY_CTX("as root", ask(as_root));
   }
   struct utsname machine {};
   if (::uname(&machine) == 0) evidence.set_kernel_release(machine.release);

@@ -8,9 +8,10 @@
 
 namespace paddock::agent {
 
-// Reads the state of a probe child, which has what every command will have, and of the agent
-// itself. After confine(). The network's fields are the caller's.
-Result<wire::Evidence> gather_evidence();
+// Reads the state of a probe child, which has what every command of the sandbox's user will have,
+// of a second one as root where there is one, and of the agent itself. After confine(). The
+// network's fields are the caller's.
+Result<wire::Evidence> gather_evidence(const wire::Setup& setup);
 
 // Fills the fields that /proc/<pid>/status shows. data_corrupt when one is missing. Pure.
 Status parse_status(std::string_view status, wire::Evidence& evidence);

@@ -42,7 +42,7 @@ TEST(Evidence, FieldThatIsMissingIsAnErrorAndNotZero) {
 }
 
 TEST(Evidence, IsGatheredFromAProbeOfThisProcess) {
-  auto seen = gather_evidence();
+  auto seen = gather_evidence({});
   ASSERT_TRUE(seen.ok()) << seen.error().describe();
   EXPECT_EQ(seen->uid_map(), sys::read_file("/proc/self/uid_map").value());
   EXPECT_EQ(seen->namespaces_size(), 8);

@@ -45,8 +45,10 @@ std::string path_variable(const std::vector<std::string>& environment) {
 
 }  // namespace
 
-Result<std::unique_ptr<LaunchPlan>> LaunchPlan::make(const wire::Start& start) {
+Result<std::unique_ptr<LaunchPlan>> LaunchPlan::make(const wire::Start& start,
+                                                     const wire::Setup& setup) {
   std::unique_ptr<LaunchPlan> plan(new LaunchPlan());
+  PD_TRY(plan->take_identity(start, setup));
   plan->arguments_ = PD_TRY(take_strings(start.argv()));
   if (plan->arguments_.empty()) return Error(Code::invalid_argument, "the command has no argv");
   plan->environment_ = PD_TRY(take_strings(start.environment()));
@@ -57,6 +59,7 @@ Result<std::unique_ptr<LaunchPlan>> LaunchPlan::make(const wire::Start& start) {
   static char shell[] = "/bin/sh";
   plan->shell_argv_ = {shell, nullptr};
   plan->shell_argv_.insert(plan->shell_argv_.end(), plan->argv_.begin() + 1, plan->argv_.end());
+  if (start.landlock_unscoped()) plan->scope_ = sys::LandlockScope::files;
   for (const auto& rule : start.landlock()) {
     plan->rules_.push_back({rule.path(), rule.rights() == wire::PathRule::READ
                                              ? sys::PathRights::read
@@ -66,6 +69,21 @@ Result<std::unique_ptr<LaunchPlan>> LaunchPlan::make(const wire::Start& start) {
     plan->limits_.push_back({limit.resource(), {limit.value(), limit.value()}});
   }
   return plan;
+}
+
+Status LaunchPlan::take_identity(const wire::Start& start, const wire::Setup& setup) {
+  sys::Identity wanted{setup.uid(), setup.gid(), {}};
+  if (start.has_user()) {
+    const wire::User& user = start.user();
+    wanted = {user.uid(), user.gid(), {user.groups().begin(), user.groups().end()}};
+  }
+  if (setup.user_capabilities() != 0) {
+    capabilities_ = wanted.uid == 0 ? setup.user_capabilities() : 0;
+    identity_ = std::move(wanted);
+    return {};
+  }
+  const bool is_the_one = wanted == sys::Identity{setup.uid(), setup.gid(), {}};
+  return is_the_one ? Status() : Error::from_errno(EPERM, "becoming another user");
 }
 
 // As execvp(3): a name with a slash is a path; others are sought along PATH, where an empty element
@@ -82,7 +100,7 @@ void LaunchPlan::find_candidates(const std::string& variable) {
 }
 
 Result<sys::LandlockRuleset> LaunchPlan::make_ruleset() const {
-  sys::LandlockRuleset ruleset = PD_TRY(sys::LandlockRuleset::make());
+  sys::LandlockRuleset ruleset = PD_TRY(sys::LandlockRuleset::make(scope_));
   for (const Rule& rule : rules_) PD_TRY(ruleset.allow(rule.path, rule.rights));
   return ruleset;
 }
@@ -112,12 +130,19 @@ void LaunchPlan::run_child() {
   } else if (::setpgid(0, 0) != 0) {
     fail(LaunchStep::terminal, errno);
   }
-  if (!directory_.empty() && ::chdir(directory_.c_str()) != 0) fail(LaunchStep::directory, errno);
   for (const Limit& limit : limits_) {
     if (::setrlimit(static_cast<__rlimit_resource_t>(limit.resource), &limit.value) != 0) {
       fail(LaunchStep::limits, errno);
     }
   }
+  // Before the change of user: the caller's own directory stays, whoever may enter it.
+  if (from_directory.is_open() && ::fchdir(from_directory.get()) != 0) {
+    fail(LaunchStep::directory, errno);
+  }
+  if (identity_) {
+    if (int error = sys::raw_become(*identity_, capabilities_)) fail(LaunchStep::identity, error);
+  }
+  if (!directory_.empty() && ::chdir(directory_.c_str()) != 0) fail(LaunchStep::directory, errno);
   if (ruleset_ >= 0) {
     if (int error = sys::enter_landlock_domain(ruleset_)) fail(LaunchStep::landlock, error);
   }

@@ -5,11 +5,13 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/supervisor_messages.h"
 #include "base/result.h"
+#include "sys/credentials.h"
 #include "sys/fd.h"
 #include "sys/landlock.h"
 #include "wire/agent.pb.h"
@@ -23,14 +25,20 @@ enum class SessionKind { process_group, terminal };
 class LaunchPlan {
  public:
   // invalid_argument: no argv, or a zero byte in a string.
-  static Result<std::unique_ptr<LaunchPlan>> make(const wire::Start& start);
+  // permission_denied (EPERM): another user than the sandbox's one.
+  static Result<std::unique_ptr<LaunchPlan>> make(const wire::Start& start,
+                                                  const wire::Setup& setup);
   LaunchPlan(const LaunchPlan&) = delete;
   LaunchPlan& operator=(const LaunchPlan&) = delete;
 
   // Standard input, output and error of the command; all three are open.
   sys::Fd streams[3];
+  // Where the command's directory is looked for; not open: where the agent is.
+  sys::Fd from_directory;
   SessionKind session = SessionKind::process_group;
 
+  // Whom it runs as. Nobody else where the sandbox has one user, who the agent is.
+  const std::optional<sys::Identity>& identity() const { return identity_; }
   bool wants_landlock() const { return !rules_.empty(); }
   Result<sys::LandlockRuleset> make_ruleset() const;
 
@@ -55,6 +63,7 @@ class LaunchPlan {
 
   LaunchPlan() = default;
   void find_candidates(const std::string& path_variable);
+  Status take_identity(const wire::Start& start, const wire::Setup& setup);
   void run_child();  // does not return
   int exec_program();
 
@@ -65,7 +74,10 @@ class LaunchPlan {
   std::vector<char*> shell_argv_;  // /bin/sh, a candidate, the arguments
   std::vector<char*> envp_;
   std::string directory_;
+  std::optional<sys::Identity> identity_;
+  uint64_t capabilities_ = 0;  // of uid 0
   std::vector<Rule> rules_;
+  sys::LandlockScope scope_ = sys::LandlockScope::files_and_processes;
   std::vector<Limit> limits_;
   int ruleset_ = -1;
   Launched outcome_;

@@ -16,7 +16,7 @@ class LaunchTest : public ::testing::Test {
  protected:
   // Launches, and returns what the program printed; `status_` and `launched_` say the rest.
   std::string launch(const wire::Start& start) {
-    auto plan = LaunchPlan::make(start);
+    auto plan = LaunchPlan::make(start, {});
     if (!plan.ok()) return plan.error().describe();
     sys::Pipe out = sys::make_pipe().value();
     for (int i : {0, 2}) (*plan)->streams[i] = sys::Fd(::open("/dev/null", O_RDWR | O_CLOEXEC));

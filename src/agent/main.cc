@@ -8,6 +8,7 @@
 //                                 serves the host over its virtio-serial port
 //   paddock-agent --version       prints the build id
 //   paddock-agent files …         a file operation, as a command inside (wire/files.proto)
+//   sudo …                        under that name: runs a command as somebody else of the sandbox
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "agent/agent.h"
 #include "agent/files/files.h"
 #include "agent/guest_boot.h"
+#include "agent/sudo/client.h"
 #include "base/strings.h"
 #include "wire/build_id.h"
 
@@ -26,6 +28,11 @@ namespace paddock::agent {
 namespace {
 
 constexpr int kCouldNotServe = 125;
+
+bool is_named(std::string_view path, std::string_view name) {
+  const size_t slash = path.rfind('/');
+  return (slash == std::string_view::npos ? path : path.substr(slash + 1)) == name;
+}
 
 // Descriptors 0 to 2 must be something, or a pipe of a command becomes one of them.
 void fill_standard_descriptors() {
@@ -86,6 +93,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   agent::fill_standard_descriptors();
+  if (argc > 0 && agent::is_named(argv[0], "sudo")) return agent::sudo::run_client({argv + 1, argv + argc});
   if (argc > 1 && std::string_view(argv[1]) == "files") {
     return agent::files::run({argv + 2, argv + argc});
   }

@@ -25,18 +25,6 @@ namespace {
 constexpr size_t kManyProcesses = 4;
 constexpr long kRoundNs = 1'000'000;
 
-void close_all_but(std::vector<int> kept) {
-  std::ranges::sort(kept);
-  unsigned int from = 3;
-  for (int fd : kept) {
-    const auto number = static_cast<unsigned int>(fd);
-    if (number < from) continue;
-    if (number > from) ::close_range(from, number - 1, 0);
-    from = number + 1;
-  }
-  ::close_range(from, ~0U, 0);
-}
-
 uint64_t microseconds(const timeval& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
 }
@@ -77,6 +65,7 @@ class Supervisor {
     const auto launched = plan_.launch(ruleset ? ruleset->fd().get() : -1);
     if (launched.failed != LaunchStep::none) fail(launched);
     for (sys::Fd& stream : plan_.streams) stream.reset();
+    plan_.from_directory.reset();
     main_ = launched.pid;
     send({.kind = Report::Kind::started, .pid = main_});
   }
@@ -181,6 +170,9 @@ class Supervisor {
       case Order::Kind::kill_tree:
         killing_ = true;
         return;
+      case Order::Kind::leave:
+        agent_.reset();
+        return;
     }
   }
 
@@ -197,8 +189,22 @@ class Supervisor {
 
 }  // namespace
 
+void close_all_but(std::vector<int> kept) {
+  std::ranges::sort(kept);
+  unsigned int from = 3;
+  for (int fd : kept) {
+    if (fd < 0) continue;
+    const auto number = static_cast<unsigned int>(fd);
+    if (number < from) continue;
+    if (number > from) ::close_range(from, number - 1, 0);
+    from = number + 1;
+  }
+  ::close_range(from, ~0U, 0);
+}
+
 void supervise(LaunchPlan& plan, sys::SocketFd agent) {
-  close_all_but({agent.get(), plan.streams[0].get(), plan.streams[1].get(), plan.streams[2].get()});
+  close_all_but({agent.get(), plan.streams[0].get(), plan.streams[1].get(), plan.streams[2].get(),
+                 plan.from_directory.get()});
   Supervisor(plan, std::move(agent)).run();
 }
 

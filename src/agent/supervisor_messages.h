@@ -14,13 +14,23 @@ struct Order {
     signal_group,  // the process group of the command's first process
     signal_tree,   // every process of the command
     kill_tree,     // until none is left
+    leave,         // nobody listens any more; what runs goes on (not from the agent)
   };
   Kind kind;
   int32_t signal;
 };
 
 // What could not be done between fork and exec.
-enum class LaunchStep : uint32_t { none, landlock, terminal, streams, directory, limits, exec };
+enum class LaunchStep : uint32_t {
+  none,
+  landlock,
+  terminal,
+  streams,
+  directory,
+  limits,
+  identity,
+  exec
+};
 
 // From the supervisor, in this order: started or failed; main_ended; tree_ended.
 struct Report {

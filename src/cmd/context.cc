@@ -97,7 +97,7 @@ Result<engine::Parts> Context::parts(uint32_t root_user) {
   options.gid = caller_.uid == 0 ? root_user : caller_.gid;
   options.guest_home = engine::kGuestHome;
   options.hostname = engine::kGuestHostname;
-  options.root_owned_writable = options.uid == 0;
+  options.root_owned_writable = caller_.uid == 0;  // by sudo, where it is not the user
   images_ = image::make_host_images(options);
   return engine::Parts{home_,       PD_TRY(agent_program()), *database_, *images_,
                        *view_store, isolation::make_backend};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "image/system_users.h"
 #include "sys/digest.h"
 #include "sys/files.h"
 
@@ -24,7 +25,7 @@ using sys::DirFd;
 constexpr size_t kMaxFileBytes = 8u << 20;
 constexpr int kMaxDepth = 8;
 // Part of the cache key: raise it when what is composed from equal sources changes.
-constexpr std::string_view kFormat = "1";
+constexpr std::string_view kFormat = "2";
 
 // What tools read and what holds no credential. Directories are taken whole, but only what
 // everybody may read of them; private keys and password files are not readable by everybody, and
@@ -118,8 +119,11 @@ std::vector<Generated> generated_files(const EtcOptions& o) {
     passwd += fmt::format("{}:x:{}:{}::{}:/bin/bash\n", o.user, o.uid, o.gid, o.home);
     if (o.gid != 0) group += fmt::format("{}:x:{}:\n", o.user, o.gid);
   }
+  // Behind the sandbox's own, which may have one of their numbers.
+  passwd += kSystemUsers;
   passwd += "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
-  group += "tty:x:5:\nnogroup:x:65534:\n";
+  group += kSystemGroups;
+  group += "nogroup:x:65534:\n";
   files.push_back({"passwd", passwd});
   files.push_back({"group", group});
   files.push_back(

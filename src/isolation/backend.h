@@ -22,10 +22,18 @@
 
 namespace paddock::isolation {
 
+// `one`: every command is SandboxPlan::user, and nobody can be anybody else. `several`: root and
+// the users of /etc/passwd exist inside, `sudo` there leads to them, and root holds what makes one
+// user another (sys::kUserCapabilities) and nothing more. Needs ids of the sandbox's own.
+enum class Users { one, several };
+
 // `bound`: the sandbox dies with the process that started it (`run`). `leased`: once its agent was
 // told Adopt it outlives that process, until its deadline (daemon); before, it dies with its
 // stream.
 enum class Lifetime { bound, leased };
+
+// Where there are several users and no tree at /: as `home`, of root.
+inline constexpr const char* kRootHome = "/root";
 
 struct SandboxPlan {
   model::SandboxId id;
@@ -35,6 +43,7 @@ struct SandboxPlan {
   // Uid and gid of commands and of `home`, as seen inside. Where the host gives the sandbox one id
   // alone (started by a user without a level that has ids of its own), it is that one instead.
   uint32_t user = 0;
+  Users users = Users::one;
   std::string hostname;
   model::HostPath agent_program;  // static executable
   model::HostPath state_dir;      // sandboxes/<id>: exists, private to this sandbox

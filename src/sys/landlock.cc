@@ -37,12 +37,12 @@ int landlock_abi() {
   return abi < 0 ? 0 : static_cast<int>(abi);
 }
 
-Result<LandlockRuleset> LandlockRuleset::make() {
+Result<LandlockRuleset> LandlockRuleset::make(LandlockScope scope) {
   const int abi = landlock_abi();
   if (abi == 0) return Error(Code::unsupported, "this kernel has no Landlock");
   uapi::LandlockRulesetAttr attr{.handled_access_fs = handled_by(abi)};
   size_t size = sizeof attr.handled_access_fs;
-  if (abi >= 6) {
+  if (abi >= 6 && scope == LandlockScope::files_and_processes) {
     attr.scoped = uapi::kLandlockScopeAbstractUnixSocket | uapi::kLandlockScopeSignal;
     size = sizeof attr;
   }

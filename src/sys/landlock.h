@@ -13,12 +13,15 @@ int landlock_abi();  // 0: not available
 
 enum class PathRights { read, read_write };  // `read` includes executing
 
-// Rules for file access; everything else of the file system is refused inside. Where the kernel can
-// (ABI 6), processes inside reach no abstract unix socket and signal no process outside.
+// Scoped, where the kernel can (ABI 6): processes inside reach no abstract unix socket and signal
+// no process outside.
+enum class LandlockScope { files, files_and_processes };
+
+// Rules for file access; everything else of the file system is refused inside.
 class LandlockRuleset {
  public:
   // unsupported where the kernel has no Landlock.
-  static Result<LandlockRuleset> make();
+  static Result<LandlockRuleset> make(LandlockScope scope = LandlockScope::files_and_processes);
   // Everything beneath `path`, or the file itself. A path that does not exist needs no rule.
   Status allow(const std::string& path, PathRights rights);
   const Fd& fd() const { return fd_; }

@@ -30,10 +30,34 @@ SandboxPlan plan() {
   return out;
 }
 
+SandboxPlan plan_of_several_users() {
+  SandboxPlan out = plan();
+  out.user = 1000;
+  out.users = Users::several;
+  return out;
+}
+
+const Subject kSeveralUsers{
+    [] { return make_backend(model::Level::container).value(); }, plan_of_several_users,
+    [] { return std::string(::geteuid() == 0 ? "" : "needs root: one user has one id to give"); }};
+INSTANTIATE_TEST_SUITE_P(ContainerOfSeveralUsers, BackendConformance,
+                         ::testing::Values(&kSeveralUsers));
+
 const Subject kContainer{
     [] { return make_backend(model::Level::container).value(); }, plan,
     [] { return std::string(has_user_namespaces() ? "" : "needs userns: the host forbids it"); }};
 INSTANTIATE_TEST_SUITE_P(Container, BackendConformance, ::testing::Values(&kContainer));
+
+// Root inside could leave files of anybody there.
+TEST(ContainerUsers, SeveralAreRefusedWhereTheHostsDirectoryIsWritableOrTheIdsAreMissing) {
+  SandboxPlan several = plan_of_several_users();
+  several.files.binds.push_back(
+      {model::GuestPath("/given"), model::HostPath("/tmp"), model::Access::read_write});
+  auto started = make_backend(model::Level::container).value()->start(several);
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().code(), Code::unsupported);
+  EXPECT_FALSE(started.error().remedy().empty());
+}
 
 }  // namespace
 }  // namespace paddock::isolation::testing

@@ -5,12 +5,16 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "agent/files/files.h"
 #include "agent/files/frames.h"
 #include "agent/files/watch.h"
+#include "agent/users.h"
 #include "base/strings.h"
+#include "sys/credentials.h"
 #include "sys/files.h"
 
 namespace paddock::agent::files {
@@ -55,8 +59,38 @@ Status wrong_use() {
   return Error(Code::invalid_argument, "usage: paddock-agent files OPERATION ARGUMENT…");
 }
 
+// What is made belongs to "uid:gid", as if they had made it.
+Status make_files_as(const std::string& ids) {
+  const std::vector<std::string> parts = split(ids, ':');
+  const auto uid = parts.size() == 2 ? parse_u64(parts[0]) : std::nullopt;
+  const auto gid = parts.size() == 2 ? parse_u64(parts[1]) : std::nullopt;
+  if (!uid || !gid || *uid >= UINT32_MAX || *gid >= UINT32_MAX) return wrong_use();
+  const int error = sys::make_files_as(static_cast<uid_t>(*uid), static_cast<gid_t>(*gid));
+  return error == 0 ? Status() : Error::from_errno(error, "working for another user");
+}
+
+Status describe_user(const std::string& name, wire::FilesReply& reply) {
+  auto user = find_user(name);
+  if (!user.ok()) return Error::from_errno(ENOENT, user.error().describe());
+  wire::FileUser& out = *reply.mutable_user();
+  out.set_name(user->name);
+  out.set_uid(user->uid);
+  out.set_gid(user->gid);
+  for (gid_t group : user->groups) out.add_groups(group);
+  // Where it would work: most of the system's users have no home that exists.
+  struct stat home {};
+  const bool exists = ::stat(user->home.c_str(), &home) == 0 && S_ISDIR(home.st_mode);
+  out.set_home(exists ? user->home : "/");
+  out.set_shell(user->shell);
+  return {};
+}
+
 Status perform(const std::vector<std::string>& words, const sys::Fd& input, const sys::Fd& output,
                wire::FilesReply& reply) {
+  if (words.size() > 2 && words[0] == "--as") {
+    PD_TRY(make_files_as(words[1]));
+    return perform({words.begin() + 2, words.end()}, input, output, reply);
+  }
   if (words.size() < 2) return wrong_use();
   const std::string& operation = words[0];
   const std::string& path = words.back();
@@ -74,6 +108,7 @@ Status perform(const std::vector<std::string>& words, const sys::Fd& input, cons
   }
   if (operation == "watch" && words.size() == 3) return watch(words[1], path, input, output);
   if (words.size() != 2) return wrong_use();
+  if (operation == "user") return describe_user(path, reply);
   if (operation == "stat") return describe_into(path, reply);
   if (operation == "mkdir") {
     PD_TRY(make_directory(path));

@@ -45,18 +45,22 @@ std::string user_of(const net::http::RequestHead& request, const Query& query) {
   return decoded.ok() ? decoded->substr(0, decoded->find(':')) : "";
 }
 
-std::optional<ConnectError> check_user(const Call& call, const Query& query) {
-  const std::string user = user_of(call.exchange.request(), query);
+// Sets whom the call is for.
+std::optional<ConnectError> name_user(Call& call, const Query& query) {
+  const std::string name = user_of(call.exchange.request(), query);
   // The one user of the template is `user` to clients, whatever it is called inside.
-  if (user.empty() || user == "user" || user == call.sandbox->setup().user_name) {
+  auto user = engine::find_guest_user(call.task, *call.sandbox, name == "user" ? "" : name);
+  if (user.ok()) {
+    call.user = std::move(*user);
     return std::nullopt;
   }
-  if (user == "root") {
-    return ConnectError{ConnectCode::unimplemented,
-                        "user 'root': sandboxes have one user, 'user'; others are not built yet"};
+  if (user.error().code() == Code::not_found) {
+    return ConnectError{ConnectCode::unauthenticated,
+                        "invalid username: '" + printable(name.substr(0, 100)) + "'"};
   }
-  return ConnectError{ConnectCode::unauthenticated,
-                      "invalid username: '" + printable(user.substr(0, 100)) + "'"};
+  ConnectError error = connect_error(user.error());
+  if (!user.error().remedy().empty()) error.message += "; " + user.error().remedy();
+  return error;
 }
 
 std::optional<ConnectError> check_access(const Call& call, const Query& query,
@@ -125,7 +129,8 @@ Signed check_signature(const net::http::RequestHead& request, const Query& query
   return Signed::yes;
 }
 
-Status serve_envd(const Call& call, const AccessTokens& tokens) {
+Status serve_envd(const Call& asked, const AccessTokens& tokens) {
+  Call call = asked;
   const net::http::RequestHead& request = call.exchange.request();
   const std::string_view path = request.path();
   if (path == "/health") return call.exchange.respond(call.task, {204, {}, ""});
@@ -133,7 +138,7 @@ Status serve_envd(const Call& call, const AccessTokens& tokens) {
   if (auto error = check_access(call, query, tokens.of(call.sandbox->id()))) {
     return refuse(call, *error);
   }
-  if (auto error = check_user(call, query)) return refuse(call, *error);
+  if (auto error = name_user(call, query)) return refuse(call, *error);
   if (path == "/files") return serve_files(call, query);
   if (path == "/envs" && request.method == "GET") return serve_environment(call);
   if (is_rpc(path)) {

@@ -88,9 +88,9 @@ class Uploads {
       : call_(call), metadata_(std::move(metadata)) {}
 
   std::optional<Failed> begin(const std::string& path) {
-    auto absolute = engine::guest_path(path, call_.sandbox->setup().home);
+    auto absolute = engine::guest_path(path, call_.home());
     if (!absolute.ok()) return Failed{absolute.error(), path};
-    auto writing = engine::begin_write(call_.task, *call_.sandbox, {*absolute, metadata_});
+    auto writing = engine::begin_write(call_.task, call_.inside(), {*absolute, metadata_});
     if (!writing.ok()) return Failed{writing.error(), path};
     current_ = Upload{*absolute, std::move(*writing)};
     return std::nullopt;
@@ -236,9 +236,9 @@ Result<std::vector<std::string>> metadata_of(const net::http::Headers& headers) 
 
 Status download(const Call& call, const Query& query) {
   const std::string named = value_of(query, "path");
-  auto path = engine::guest_path(named, call.sandbox->setup().home);
+  auto path = engine::guest_path(named, call.home());
   if (!path.ok()) return respond_failure(call, path.error(), named);
-  auto reading = engine::begin_read(call.task, *call.sandbox, *path);
+  auto reading = engine::begin_read(call.task, call.inside(), *path);
   if (!reading.ok()) return respond_failure(call, reading.error(), named);
   auto reply = (*reading)->reply(call.task);
   if (reply.ok() && reply->entries_size() != 1) {

@@ -17,7 +17,7 @@ constexpr int64_t kMaxDepth = 256;
 
 Result<std::string> path_field(const Call& call, const object& message, std::string_view name) {
   const auto text = PD_TRY(text_field(message, name));
-  return engine::guest_path(text.value_or(""), call.sandbox->setup().home);
+  return engine::guest_path(text.value_or(""), call.home());
 }
 
 Answer entry_answer(const Result<wire::FileEntry>& entry, const std::string& path) {
@@ -28,11 +28,11 @@ Answer entry_answer(const Result<wire::FileEntry>& entry, const std::string& pat
 }
 
 Answer stat(const Call& call, const std::string& path) {
-  return entry_answer(engine::stat_file(call.task, *call.sandbox, path), path);
+  return entry_answer(engine::stat_file(call.task, call.inside(), path), path);
 }
 
 Answer make_dir(const Call& call, const std::string& path) {
-  auto made = engine::make_directory(call.task, *call.sandbox, path);
+  auto made = engine::make_directory(call.task, call.inside(), path);
   if (!made.ok() && made.error().errno_value() == EEXIST) {
     return ConnectError{ConnectCode::already_exists, "directory already exists: " + path};
   }
@@ -48,14 +48,14 @@ Answer move(const Call& call, const object& message) {
   auto to = path_field(call, message, "destination");
   if (!from.ok()) return connect_error(from.error());
   if (!to.ok()) return connect_error(to.error());
-  return entry_answer(engine::move_file(call.task, *call.sandbox, *from, *to), *from);
+  return entry_answer(engine::move_file(call.task, call.inside(), *from, *to), *from);
 }
 
 Answer list_dir(const Call& call, const object& message, const std::string& path) {
   auto depth = number_field(message, "depth");
   if (!depth.ok()) return connect_error(depth.error());
   const int64_t wanted = std::max<int64_t>(depth->value_or(1), 1);
-  auto listing = engine::list_files(call.task, *call.sandbox, path,
+  auto listing = engine::list_files(call.task, call.inside(), path,
                                     static_cast<uint32_t>(std::min(wanted, kMaxDepth)));
   if (!listing.ok()) return file_error(listing.error(), path);
   if (listing->truncated) {
@@ -70,7 +70,7 @@ Answer list_dir(const Call& call, const object& message, const std::string& path
 }
 
 Answer remove(const Call& call, const std::string& path) {
-  const Status removed = engine::remove_file(call.task, *call.sandbox, path);
+  const Status removed = engine::remove_file(call.task, call.inside(), path);
   if (!removed.ok()) return file_error(removed.error(), path);
   return object();
 }

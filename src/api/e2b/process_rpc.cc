@@ -133,9 +133,10 @@ Status start(const Call& call) {
   if (auto* error = std::get_if<ConnectError>(&message)) return refuse_stream(call, *error);
   auto request = process_request(std::get<object>(message));
   if (!request.ok()) return refuse_stream(call, connect_error(request.error()));
-  auto directory = engine::guest_path(request->directory, call.sandbox->setup().home);
+  auto directory = engine::guest_path(request->directory, call.home());
   if (!directory.ok()) return refuse_stream(call, connect_error(directory.error()));
   request->directory = *directory;
+  request->user = call.user;
   // The time of the call is the command's: at its end the command is killed.
   request->timeout_ms = std::min(header_number(call, "connect-timeout-ms", 0), kMaxTimeoutMs);
   auto started = call.sandbox->start(call.task, std::move(*request));

@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -18,6 +19,10 @@ struct Call {
   net::Task& task;
   net::http::Exchange& exchange;
   std::shared_ptr<engine::LiveSandbox> sandbox;
+  std::optional<engine::GuestUser> user = std::nullopt;  // unset: the sandbox's own
+
+  engine::Inside inside() const { return {*sandbox, user}; }
+  const std::string& home() const { return user ? user->home : sandbox->setup().home; }
 };
 
 using Answer = std::variant<boost::json::object, ConnectError>;

@@ -46,7 +46,7 @@ const char* name_of(wire::WatchEvent::Type type) {
 Result<WatchRequest> request_of(const Call& call, const object& message) {
   WatchRequest request;
   const auto path = PD_TRY(text_field(message, "path"));
-  request.path = PD_TRY(engine::guest_path(path.value_or(""), call.sandbox->setup().home));
+  request.path = PD_TRY(engine::guest_path(path.value_or(""), call.home()));
   if (PD_TRY(flag_field(message, "recursive")).value_or(false)) {
     request.reach = WatchRequest::Reach::tree;
   }
@@ -83,7 +83,7 @@ struct Began {
 std::variant<Began, ConnectError> begin_watch(const Call& call, const object& message) {
   auto request = request_of(call, message);
   if (!request.ok()) return connect_error(request.error());
-  auto watch = DirectoryWatch::start(call.task, *call.sandbox, *request);
+  auto watch = DirectoryWatch::start(call.task, call.inside(), *request);
   if (!watch.ok()) return watch_error(watch.error(), request->path);
   return Began{request->path, std::move(*watch)};
 }

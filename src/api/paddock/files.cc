@@ -12,7 +12,10 @@ using engine::FileCommand;
 
 struct Target {
   std::shared_ptr<engine::LiveSandbox> sandbox;
+  std::optional<engine::GuestUser> user = std::nullopt;  // the sandbox's own
   std::string path;
+
+  engine::Inside inside() const { return {*sandbox, user}; }
 };
 
 Result<Target> target_of(const Request& request) {
@@ -49,7 +52,7 @@ Status take_body(const Request& request, FileCommand& writing) {
 }
 
 Status take(const Request& request, const Target& target) {
-  auto writing = PD_TRY(engine::begin_write(request.task, *target.sandbox, {target.path, {}}));
+  auto writing = PD_TRY(engine::begin_write(request.task, target.inside(), {target.path, {}}));
   const Status sent = take_body(request, *writing);
   // A client that left within its request must leave no file; why a write was not taken any more
   // is in the reply.
@@ -66,7 +69,7 @@ Status take(const Request& request, const Target& target) {
 Status read_file(const Request& request) {
   auto target = target_of(request);
   if (!target.ok()) return answer_error(request, target.error());
-  auto reading = engine::begin_read(request.task, *target->sandbox, target->path);
+  auto reading = engine::begin_read(request.task, target->inside(), target->path);
   if (!reading.ok()) return answer_error(request, reading.error());
   auto reply = (*reading)->reply(request.task);
   if (!reply.ok()) return answer_error(request, reply.error());

@@ -33,10 +33,10 @@ Error end_of(const wire::WatchEvents& last) {
 
 }  // namespace
 
-Result<std::unique_ptr<DirectoryWatch>> DirectoryWatch::start(net::Task& task, LiveSandbox& sandbox,
+Result<std::unique_ptr<DirectoryWatch>> DirectoryWatch::start(net::Task& task, const Inside& inside,
                                                               const WatchRequest& request) {
   auto command = PD_TRY(FileCommand::start(
-      task, sandbox, {"watch", letters_of(request), request.path}, ProcessRequest::Input::open));
+      task, inside, {"watch", letters_of(request), request.path}, ProcessRequest::Input::open));
   (void)PD_TRY(command->reply(task));
   return std::unique_ptr<DirectoryWatch>(
       new DirectoryWatch(net::loop_of(task), std::move(command)));

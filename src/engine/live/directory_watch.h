@@ -30,7 +30,7 @@ using WatchEvents = std::vector<wire::WatchEvent>;
 class DirectoryWatch {
  public:
   // not_found (ENOENT), ENOTDIR, EINVAL (a network file system), resource_exhausted.
-  static Result<std::unique_ptr<DirectoryWatch>> start(net::Task& task, LiveSandbox& sandbox,
+  static Result<std::unique_ptr<DirectoryWatch>> start(net::Task& task, const Inside& inside,
                                                        const WatchRequest& request);
 
   // nullopt: nothing came within the time, or wake() was called. resource_exhausted: events were

@@ -1,5 +1,6 @@
 #include "engine/live/guest_files.h"
 
+#include <fmt/core.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -38,16 +39,16 @@ Error no_sense() {
   return Error(Code::data_corrupt, "the sandbox's file program was disturbed");
 }
 
-Result<wire::FilesReply> ask(net::Task& task, LiveSandbox& sandbox,
+Result<wire::FilesReply> ask(net::Task& task, const Inside& inside,
                              std::vector<std::string> words) {
   auto command =
-      PD_TRY(FileCommand::start(task, sandbox, std::move(words), ProcessRequest::Input::none));
+      PD_TRY(FileCommand::start(task, inside, std::move(words), ProcessRequest::Input::none));
   return command->reply(task);
 }
 
-Result<wire::FileEntry> ask_for_entry(net::Task& task, LiveSandbox& sandbox,
+Result<wire::FileEntry> ask_for_entry(net::Task& task, const Inside& inside,
                                       std::vector<std::string> words) {
-  wire::FilesReply reply = PD_TRY(ask(task, sandbox, std::move(words)));
+  wire::FilesReply reply = PD_TRY(ask(task, inside, std::move(words)));
   if (reply.entries_size() != 1) return no_sense();
   return std::move(*reply.mutable_entries(0));
 }
@@ -79,15 +80,22 @@ Result<std::string> guest_path(std::string_view text, const std::string& home) {
 
 // ---- one operation
 
-Result<std::unique_ptr<FileCommand>> FileCommand::start(net::Task& task, LiveSandbox& sandbox,
+Result<std::unique_ptr<FileCommand>> FileCommand::start(net::Task& task, const Inside& inside,
                                                         std::vector<std::string> words,
                                                         ProcessRequest::Input input) {
   ProcessRequest request;
   request.argv = {kAgentInside, "files"};
+  const LiveSetup& setup = inside.sandbox.setup();
+  if (setup.users == isolation::Users::several) {
+    // As E2B's: files are reached by root and made as the user, who could become root anyway.
+    const GuestUser& owner = inside.user ? *inside.user : setup.user;
+    request.argv.insert(request.argv.end(), {"--as", fmt::format("{}:{}", owner.uid, owner.gid)});
+    request.user = GuestUser{.name = "root", .home = "/", .shell = "/bin/sh"};
+  }
   std::move(words.begin(), words.end(), std::back_inserter(request.argv));
   request.directory = "/";
   request.input = input;
-  LiveSandbox::Started started = PD_TRY(sandbox.start_hidden(task, std::move(request)));
+  LiveSandbox::Started started = PD_TRY(inside.sandbox.start_hidden(task, std::move(request)));
   return std::unique_ptr<FileCommand>(new FileCommand(net::loop_of(task), std::move(started)));
 }
 
@@ -193,13 +201,13 @@ Status FileCommand::commit(net::Task& task) {
 
 // ---- operations
 
-Result<wire::FileEntry> stat_file(net::Task& task, LiveSandbox& sandbox, const std::string& path) {
-  return ask_for_entry(task, sandbox, {"stat", path});
+Result<wire::FileEntry> stat_file(net::Task& task, const Inside& inside, const std::string& path) {
+  return ask_for_entry(task, inside, {"stat", path});
 }
 
-Result<Listing> list_files(net::Task& task, LiveSandbox& sandbox, const std::string& path,
+Result<Listing> list_files(net::Task& task, const Inside& inside, const std::string& path,
                            uint32_t depth) {
-  wire::FilesReply reply = PD_TRY(ask(task, sandbox, {"list", std::to_string(depth), path}));
+  wire::FilesReply reply = PD_TRY(ask(task, inside, {"list", std::to_string(depth), path}));
   Listing listing;
   listing.truncated = reply.truncated();
   for (wire::FileEntry& entry : *reply.mutable_entries()) {
@@ -208,31 +216,31 @@ Result<Listing> list_files(net::Task& task, LiveSandbox& sandbox, const std::str
   return listing;
 }
 
-Result<wire::FileEntry> make_directory(net::Task& task, LiveSandbox& sandbox,
+Result<wire::FileEntry> make_directory(net::Task& task, const Inside& inside,
                                        const std::string& path) {
-  return ask_for_entry(task, sandbox, {"mkdir", path});
+  return ask_for_entry(task, inside, {"mkdir", path});
 }
 
-Result<wire::FileEntry> move_file(net::Task& task, LiveSandbox& sandbox, const std::string& from,
+Result<wire::FileEntry> move_file(net::Task& task, const Inside& inside, const std::string& from,
                                   const std::string& to) {
-  return ask_for_entry(task, sandbox, {"move", from, to});
+  return ask_for_entry(task, inside, {"move", from, to});
 }
 
-Status remove_file(net::Task& task, LiveSandbox& sandbox, const std::string& path) {
-  (void)PD_TRY(ask(task, sandbox, {"remove", path}));
+Status remove_file(net::Task& task, const Inside& inside, const std::string& path) {
+  (void)PD_TRY(ask(task, inside, {"remove", path}));
   return {};
 }
 
-Result<std::unique_ptr<FileCommand>> begin_write(net::Task& task, LiveSandbox& sandbox,
+Result<std::unique_ptr<FileCommand>> begin_write(net::Task& task, const Inside& inside,
                                                  const WriteOptions& options) {
   std::vector<std::string> words{"write", options.path};
   words.insert(words.end(), options.metadata.begin(), options.metadata.end());
-  return FileCommand::start(task, sandbox, std::move(words), ProcessRequest::Input::open);
+  return FileCommand::start(task, inside, std::move(words), ProcessRequest::Input::open);
 }
 
-Result<std::unique_ptr<FileCommand>> begin_read(net::Task& task, LiveSandbox& sandbox,
+Result<std::unique_ptr<FileCommand>> begin_read(net::Task& task, const Inside& inside,
                                                 const std::string& path) {
-  return FileCommand::start(task, sandbox, {"read", path}, ProcessRequest::Input::none);
+  return FileCommand::start(task, inside, {"read", path}, ProcessRequest::Input::none);
 }
 
 }  // namespace paddock::engine

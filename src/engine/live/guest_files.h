@@ -1,5 +1,6 @@
 // Files of a live sandbox, through `paddock-agent files` inside (wire/files.proto): the host opens
-// no path of the sandbox's. What comes back is hostile and bounded.
+// no path of the sandbox's. Where the sandbox has several users it reaches every file, as root
+// there, and what it makes is the named user's. What comes back is hostile and bounded.
 #pragma once
 
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/live/guest_user.h"
 #include "engine/live/live_sandbox.h"
 #include "wire/files.pb.h"
 
@@ -20,23 +22,23 @@ Result<std::string> guest_path(std::string_view text, const std::string& home);
 
 // Each a command inside of its own. Errors carry the errno of inside: not_found, already_exists,
 // permission_denied, resource_exhausted (the disk is full) …
-Result<wire::FileEntry> stat_file(net::Task& task, LiveSandbox& sandbox, const std::string& path);
+Result<wire::FileEntry> stat_file(net::Task& task, const Inside& inside, const std::string& path);
 struct Listing {
   std::vector<wire::FileEntry> entries;
   bool truncated = false;
 };
-Result<Listing> list_files(net::Task& task, LiveSandbox& sandbox, const std::string& path,
+Result<Listing> list_files(net::Task& task, const Inside& inside, const std::string& path,
                            uint32_t depth);
-Result<wire::FileEntry> make_directory(net::Task& task, LiveSandbox& sandbox,
+Result<wire::FileEntry> make_directory(net::Task& task, const Inside& inside,
                                        const std::string& path);
-Result<wire::FileEntry> move_file(net::Task& task, LiveSandbox& sandbox, const std::string& from,
+Result<wire::FileEntry> move_file(net::Task& task, const Inside& inside, const std::string& from,
                                   const std::string& to);
-Status remove_file(net::Task& task, LiveSandbox& sandbox, const std::string& path);
+Status remove_file(net::Task& task, const Inside& inside, const std::string& path);
 
 // One running operation of that program.
 class FileCommand {
  public:
-  static Result<std::unique_ptr<FileCommand>> start(net::Task& task, LiveSandbox& sandbox,
+  static Result<std::unique_ptr<FileCommand>> start(net::Task& task, const Inside& inside,
                                                     std::vector<std::string> words,
                                                     ProcessRequest::Input input);
   // Ends the operation if it still runs.
@@ -83,10 +85,10 @@ struct WriteOptions {
   std::vector<std::string> metadata;  // "key=value"
 };
 // Bytes go in by send(), and become the file by commit() and a good reply().
-Result<std::unique_ptr<FileCommand>> begin_write(net::Task& task, LiveSandbox& sandbox,
+Result<std::unique_ptr<FileCommand>> begin_write(net::Task& task, const Inside& inside,
                                                  const WriteOptions& options);
 // The reply has the file's entry; more() its bytes.
-Result<std::unique_ptr<FileCommand>> begin_read(net::Task& task, LiveSandbox& sandbox,
+Result<std::unique_ptr<FileCommand>> begin_read(net::Task& task, const Inside& inside,
                                                 const std::string& path);
 
 }  // namespace paddock::engine

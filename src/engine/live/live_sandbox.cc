@@ -15,6 +15,19 @@ constexpr size_t kMaxProcesses = 4096;
 // The agent's own deadline lies behind ours: it is for the time when we are not there.
 constexpr int64_t kAgentSlackMs = 10'000;
 
+void name_user(const GuestUser& user, wire::Start& start,
+               std::map<std::string, std::string>& environment) {
+  start.mutable_user()->set_uid(user.uid);
+  start.mutable_user()->set_gid(user.gid);
+  for (uint32_t group : user.groups) start.mutable_user()->add_groups(group);
+  start.set_directory(user.home);
+  for (const auto& [name, value] :
+       {std::pair{"HOME", user.home}, std::pair{"USER", user.name}, std::pair{"LOGNAME", user.name},
+        std::pair{"SHELL", user.shell}}) {
+    environment.emplace(name, value);
+  }
+}
+
 }  // namespace
 
 LiveSandbox::LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LiveParts parts,
@@ -93,9 +106,10 @@ Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, Process
   }
   wire::Start start = setup_.start;
   std::map<std::string, std::string> environment = request.environment;
+  start.set_directory(setup_.home);
+  if (request.user) name_user(*request.user, start, environment);
   environment.insert(setup_.environment.begin(), setup_.environment.end());
   for (const auto& [name, value] : environment) start.add_environment(name + "=" + value);
-  start.set_directory(setup_.home);
   Started started;
   started.process = std::make_shared<Process>(loop_, session_, std::move(request));
   started.reader = std::make_unique<Process::Reader>(started.process);

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "engine/denials.h"
 #include "engine/live/agent_session.h"
+#include "engine/live/guest_user.h"
 #include "engine/live/observer.h"
 #include "engine/live/process.h"
 #include "engine/live/sandbox_log.h"
@@ -45,8 +46,9 @@ struct LiveInfo {
 struct LiveSetup {
   model::Decision decision;
   model::Limits limits;
-  std::string home;                                // inside
-  std::string user_name;                           // inside
+  std::string home;  // inside
+  isolation::Users users = isolation::Users::one;
+  GuestUser user;  // whose commands and files they are when nobody else is named
   std::map<std::string, std::string> environment;  // of every command
   wire::Start start;                               // confinement of every command
 };

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "engine/live/agent_session.h"
+#include "engine/live/guest_user.h"
 #include "net/condition.h"
 #include "net/event.h"
 #include "wire/agent.pb.h"
@@ -30,6 +31,7 @@ struct ProcessRequest {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;  // over the sandbox's own
   std::string directory;                           // empty: the user's home
+  std::optional<GuestUser> user;                   // unset: the sandbox's own
   std::optional<TerminalSize> terminal;
   enum class Input { open, none } input = Input::none;
   uint64_t timeout_ms = 0;  // 0: none

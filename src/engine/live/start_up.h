@@ -13,6 +13,8 @@ namespace paddock::engine {
 
 // Where the agent's program is shown inside, for file operations.
 inline constexpr const char* kAgentInside = "/run/paddock/agent";
+// The same program as `sudo`, where the sandbox has several users.
+inline constexpr const char* kSudoInside = "/usr/bin/sudo";
 
 // Uid and gid of the user inside, where root started the daemon.
 inline constexpr uint32_t kLiveUser = 1000;

@@ -30,6 +30,7 @@ void add_landlock_rules(const SandboxPlan& plan, wire::Start& start) {
     add_rule(start, path, wire::PathRule::READ_WRITE);
   }
   add_rule(start, plan.home.str(), wire::PathRule::READ_WRITE);
+  if (plan.users == Users::several) add_rule(start, kRootHome, wire::PathRule::READ_WRITE);
   for (const auto& tree : plan.files.overlays) {
     add_rule(start, tree.at.str(), wire::PathRule::READ_WRITE);
   }

@@ -10,6 +10,7 @@
 #include "isolation/container/confinement.h"
 #include "isolation/container/controls.h"
 #include "isolation/seccomp/filter.h"
+#include "sys/capability_limits.h"
 
 namespace paddock::isolation::container {
 namespace {
@@ -59,6 +60,10 @@ wire::Setup ContainerSandbox::setup() const {
   setup.set_bound(plan_.lifetime == Lifetime::bound);
   setup.set_uid(uid_);
   setup.set_gid(gid_);
+  if (plan_.users == Users::several) {
+    setup.set_user_capabilities(sys::kUserCapabilities);
+    confine(*setup.mutable_sudo());
+  }
   return setup;
 }
 
@@ -72,6 +77,11 @@ std::vector<std::string> ContainerSandbox::check(const wire::Evidence& evidence)
   expected.host_namespaces = facts_.namespaces;
   expected.landlock_abi = facts_.landlock_abi;
   std::vector<std::string> mismatches = compare(expected, evidence);
+  if (plan_.users == Users::several) {
+    for (std::string& mismatch : compare_root(expected, evidence)) {
+      mismatches.push_back("as root: " + std::move(mismatch));
+    }
+  }
   // No command may run before the limits hold it.
   Status attached = launched_.cgroups.attached();
   if (!attached.ok())
@@ -83,6 +93,8 @@ void ContainerSandbox::confine(wire::Start& start) const {
   if (confinement_) return start.MergeFrom(*confinement_);
   if (facts_.landlock_abi > 0) add_landlock_rules(plan_, start);
   add_resource_limits(plan_, facts_, start);
+  // Processes of several users signal each other by their ids, across commands.
+  start.set_landlock_unscoped(plan_.users == Users::several);
 }
 
 ContainerSandbox::Counters ContainerSandbox::read_counters() const {

@@ -101,6 +101,14 @@ Control user_namespace_control(const HostFacts& facts) {
                   facts.uid));
 }
 
+Control capabilities_control(const SandboxPlan& plan) {
+  if (plan.users == Users::one) return enforced("capabilities", "none, with an empty bounding set");
+  return enforced("capabilities",
+                  "none for the sandbox's user; for root inside, and for whoever is root by sudo: "
+                  "CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID, over the sandbox's own ids "
+                  "alone, with an empty bounding set");
+}
+
 Control landlock_control(const HostFacts& facts) {
   if (facts.landlock_abi > 0) {
     return enforced("landlock", fmt::format("ABI {}: writes only to workspace, home, temporary and "
@@ -133,7 +141,7 @@ std::vector<Control> decide_controls(const SandboxPlan& plan, const HostFacts& f
   std::vector<Control> controls{
       user_namespace_control(facts),
       enforced("namespaces", "user mnt pid net ipc uts cgroup time, all its own"),
-      enforced("capabilities", "none, with an empty bounding set"),
+      capabilities_control(plan),
       enforced("no_new_privs", "set before the agent starts"),
       enforced("seccomp", "by table, checked from inside; a refused call says which row"),
       landlock_control(facts),

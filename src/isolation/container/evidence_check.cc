@@ -4,6 +4,7 @@
 #include <linux/seccomp.h>
 
 #include "base/strings.h"
+#include "sys/capability_limits.h"
 #include "sys/user_namespace.h"
 
 namespace paddock::isolation::container {
@@ -29,12 +30,17 @@ class Comparison {
   Comparison(const Expectation& expected, const wire::Evidence& seen)
       : expected_(expected), seen_(seen) {}
 
-  std::vector<std::string> run() {
+  std::vector<std::string> check_command() {
     check_seccomp();
     check_capabilities();
     check_identity();
     check_groups();
     check_namespaces();
+    return std::move(mismatches_);
+  }
+
+  std::vector<std::string> check_all() {
+    mismatches_ = check_command();
     if (!seen_.network_table()) {
       note("the network table is not in place: " + printable(seen_.network_error()));
     }
@@ -63,7 +69,8 @@ class Comparison {
                                                      {"bounding", seen_.cap_bounding()},
                                                      {"ambient", seen_.cap_ambient()}};
     for (const auto& [name, set] : sets) {
-      if (set != 0) note(fmt::format("{} capabilities are {:#x}", name, set));
+      const uint64_t wanted = name == std::string_view("bounding") ? 0 : expected_.capabilities;
+      if (set != wanted) note(fmt::format("{} capabilities are {:#x}", name, set));
     }
   }
 
@@ -107,7 +114,15 @@ class Comparison {
 }  // namespace
 
 std::vector<std::string> compare(const Expectation& expected, const wire::Evidence& seen) {
-  return Comparison(expected, seen).run();
+  return Comparison(expected, seen).check_all();
+}
+
+std::vector<std::string> compare_root(Expectation expected, const wire::Evidence& seen) {
+  if (!seen.has_as_root()) return {"nothing is reported"};
+  expected.uid = 0;
+  expected.gid = 0;
+  expected.capabilities = sys::kUserCapabilities;
+  return Comparison(expected, seen.as_root()).check_command();
 }
 
 std::map<std::string, uint64_t> own_namespaces() {

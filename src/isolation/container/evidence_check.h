@@ -18,10 +18,15 @@ struct Expectation {
   enum class Groups { none, callers } groups = Groups::none;  // supplementary
   std::map<std::string, uint64_t> host_namespaces;  // name → inode, which must all differ inside
   int landlock_abi = 0;
+  // Of a command: effective, permitted, inheritable and ambient. The bounding set is always empty.
+  uint64_t capabilities = 0;
 };
 
 // Mismatches in words; empty: everything holds.
 std::vector<std::string> compare(const Expectation& expected, const wire::Evidence& seen);
+
+// The same for what a command of root has, where the sandbox has several users.
+std::vector<std::string> compare_root(Expectation expected, const wire::Evidence& seen);
 
 // The namespaces of this process, for Expectation.
 std::map<std::string, uint64_t> own_namespaces();

@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "sys/capability_limits.h"
+
 namespace paddock::isolation::container {
 namespace {
 
@@ -85,6 +87,38 @@ TEST(EvidenceCheck, ANamespaceThatTheHostDoesNotTellIsNotTakenForDifferent) {
 
 TEST(EvidenceCheck, OurOwnNamespacesAreAllKnown) {
   EXPECT_EQ(own_namespaces().size(), 8u);
+}
+
+wire::Evidence with_root() {
+  wire::Evidence seen = evidence();
+  wire::Evidence& root = *seen.mutable_as_root();
+  root = evidence();
+  for (auto set : {&wire::Evidence::set_cap_effective, &wire::Evidence::set_cap_permitted,
+                   &wire::Evidence::set_cap_inheritable, &wire::Evidence::set_cap_ambient}) {
+    (root.*set)(sys::kUserCapabilities);
+  }
+  return seen;
+}
+
+TEST(EvidenceCheck, RootInsideHoldsWhatWasDecidedAndNothingElse) {
+  EXPECT_TRUE(compare_root(expectation(), with_root()).empty());
+  EXPECT_FALSE(compare_root(expectation(), evidence()).empty()) << "nothing reported";
+  const Lie lies[] = {
+      {"one capability more",
+       [](auto& e) { e.set_cap_effective(sys::kUserCapabilities | 1ull << 21); }},
+      {"one less", [](auto& e) { e.set_cap_permitted(sys::kUserCapabilities & ~1ull); }},
+      {"a bounding set", [](auto& e) { e.set_cap_bounding(1); }},
+      {"no filter", [](auto& e) { e.set_seccomp_mode(0); }},
+      {"privileges may be gained", [](auto& e) { e.set_no_new_privs(false); }},
+      {"not root", [](auto& e) { e.set_uid(1000); }},
+      {"host ids", [](auto& e) { e.set_uid_map("0 0 4294967295"); }},
+      {"a group of the host", [](auto& e) { e.add_groups(27); }},
+  };
+  for (const Lie& lie : lies) {
+    wire::Evidence seen = with_root();
+    lie.tell(*seen.mutable_as_root());
+    EXPECT_FALSE(compare_root(expectation(), seen).empty()) << lie.what;
+  }
 }
 
 }  // namespace

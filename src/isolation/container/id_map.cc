@@ -20,6 +20,10 @@ IdMap private_range(uint32_t base) {
   return {{0, base, kIdsPerSandbox}};
 }
 
+IdMap private_range_of_users(uint32_t base) {
+  return {{0, base, kHostRootShownAs}};
+}
+
 IdMap owner_as_root(uint32_t owner, uint32_t base) {
   if (owner == 0) return private_range(base);
   IdMap map{{0, base + kHostRootShownAs, 1}, {owner, base, 1}};

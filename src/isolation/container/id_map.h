@@ -38,6 +38,8 @@ constexpr uint32_t private_range_base(uint32_t range) {
 IdMap single_id(uint32_t id);
 // Ids 0 to 65535 inside, from `base` outside. As the map of a mount: every id as it is on disk.
 IdMap private_range(uint32_t base);
+// The same without kHostRootShownAs: for sandboxes in which somebody can become every id there is.
+IdMap private_range_of_users(uint32_t base);
 // The map of a mount that shows `owner` as id 0 inside, and writes it back as `owner`.
 IdMap owner_as_root(uint32_t owner, uint32_t base);
 

@@ -34,6 +34,15 @@ void expect_one_to_one(const IdMap& map) {
   }
 }
 
+TEST(IdMap, WhoCanBecomeEveryUserCannotBecomeTheHostsRoot) {
+  const IdMap map = private_range_of_users(1000000);
+  ASSERT_EQ(map.size(), 1u);
+  EXPECT_EQ(map[0].inside + map[0].count, kHostRootShownAs);
+  // A mount that shows the host's root to such a sandbox shows it outside that range.
+  const IdMap mount = owner_as_root(1000, 1000000);
+  EXPECT_EQ(mount[0], (IdRange{0, 1000000 + kHostRootShownAs, 1}));
+}
+
 TEST(IdMap, PrivateRangesStayBelowTheSignBitAndAboveWhatOthersGiveOut) {
   EXPECT_EQ(private_range_base(0), 0x70000000u);
   EXPECT_EQ(private_range_base(kPrivateRanges - 1) + kIdsPerSandbox - 1, 0x7fffffffu);

@@ -48,6 +48,7 @@ class Launch {
   Launch(const SandboxPlan& plan, const HostFacts& facts) : plan_(plan), facts_(facts) {}
 
   Result<Launched> run() {
+    PD_TRY(check_users());
     PD_TRY(choose_ids());
     PD_TRY(prepare_mounts());
     launched_.cgroups = PD_TRY_CTX("limiting the sandbox",
@@ -65,6 +66,23 @@ class Launch {
  private:
   bool by_root() const { return facts_.starter == Starter::root; }
 
+  Status check_users() const {
+    if (plan_.users == Users::one) return {};
+    if (!by_root()) {
+      return Error(Code::unsupported, "a sandbox with several users needs ids of its own")
+          .set_remedy("let root start it: subordinate ids of ordinary users are not used yet");
+    }
+    // Root inside could leave files of every user of the host there, setuid ones, too.
+    for (const model::BindTree& bind : plan_.files.binds) {
+      if (bind.access != model::Access::read_write) continue;
+      return Error(Code::unsupported,
+                   fmt::format("{} would be written by root of a sandbox with several users",
+                               printable(bind.source.str())))
+          .set_remedy("give it as a view, or read-only, or take a sandbox with one user");
+    }
+    return {};
+  }
+
   Status choose_ids() {
     if (!by_root()) {
       launched_.id_maps = {format(single_id(facts_.uid)), format(single_id(facts_.gid)),
@@ -76,7 +94,8 @@ class Launch {
         PD_TRY_CTX("choosing the sandbox's id range",
                    sys::lock_free_number(std::string(kIdRangeDir) + "/id-ranges", kPrivateRanges));
     base_ = private_range_base(launched_.id_range->number);
-    std::string map = format(private_range(base_));
+    const bool has_users = plan_.users == Users::several;
+    std::string map = format(has_users ? private_range_of_users(base_) : private_range(base_));
     launched_.id_maps = {map, map, sys::Setgroups::allow};
     return {};
   }
@@ -140,6 +159,7 @@ class Launch {
     child.hostname = plan_.hostname;
     child.capabilities = kAgentCapabilities;
     if (by_root() && plan_.user != 0) child.capabilities |= kBecomeCapabilities;
+    if (plan_.users == Users::several) child.capabilities |= sys::kUserCapabilities;
     child.lifetime = plan_.lifetime;
     if (plan_.limits.cpus > 0 && facts_.cgroups.version_of("cpu") == CgroupHost::Version::none) {
       child.cpus = allowed_cpus(plan_.limits, facts_.cpus);

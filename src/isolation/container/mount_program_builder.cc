@@ -280,6 +280,9 @@ class Builder {
                                        {"run", GuestPath("/run"), 0755},
                                        {"home", plan_.home, 0700, options_.home_owner}};
     if (is_taken(GuestPath("/"))) dirs.push_back({"dev", GuestPath("/dev"), 0755});
+    if (plan_.users == Users::several && !is_taken(GuestPath("/"))) {
+      dirs.push_back({"root-home", GuestPath(kRootHome), 0700});  // else it is in that tree
+    }
     return dirs;
   }
 
