@@ -93,7 +93,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   agent::fill_standard_descriptors();
-  if (argc > 0 && agent::is_named(argv[0], "sudo")) return agent::sudo::run_client({argv + 1, argv + argc});
+  if (argc > 0 && agent::is_named(argv[0], "sudo"))
+    return agent::sudo::run_client({argv + 1, argv + argc});
   if (argc > 1 && std::string_view(argv[1]) == "files") {
     return agent::files::run({argv + 2, argv + argc});
   }

@@ -30,7 +30,7 @@ def test_the_answer_to_a_create_has_what_strict_clients_take_for_granted(daemon)
 def test_errors_have_the_body_that_clients_read(daemon):
     status, body, _ = daemon.request("GET", "/sandboxes/nope")
     assert (status, body["code"]) == (404, 404)
-    assert body["message"] == 'Sandbox "nope" doesn\'t exist or you don\'t have access to it'
+    assert body["message"] == "Sandbox \"nope\" doesn't exist or you don't have access to it"
     status, body, _ = daemon.request("GET", "/health", headers={"E2b-Sandbox-Id": "nope"})
     assert (status, body["code"], body["sandboxId"]) == (502, 502, "nope")
     assert daemon.request("POST", "/v2/sandboxes", b"{no json")[0] == 400
@@ -171,7 +171,9 @@ def test_lists_leave_out_what_was_started_before(daemon):
     started = daemon.request("GET", f"/sandboxes/{sandbox['sandboxID']}")[1]["startedAt"]
 
     def listed(moment):
-        return [s["sandboxID"] for s in daemon.request("GET", f"/v2/sandboxes?startedAfter={moment}")[1]]
+        return [
+            s["sandboxID"] for s in daemon.request("GET", f"/v2/sandboxes?startedAfter={moment}")[1]
+        ]
 
     assert listed(started) == [sandbox["sandboxID"]]
     assert listed("2999-01-01T00:00:00%2B01:00") == []

@@ -12,19 +12,22 @@ def said(daemon, sandbox, script):
 
 def test_a_sandbox_of_an_ordinary_users_daemon_has_one_user(daemon, sdk):
     needs("ordinary-user", not ROOT, "root's daemon gives several users")
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     await assert.rejects(s.commands.run('true', { user: 'root' }), /one user.*let root start/)
     await assert.rejects(s.files.write('/root/x', 'x', { user: 'root' }))
     await assert.rejects(s.commands.run('true', { user: 'nobody9' }), /invalid username/)
     assert.equal((await s.commands.run('test -S /run/paddock/sudo || echo none')).stdout, 'none\\n')
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_commands_and_files_of_root_are_roots(sdk):
     needs_root()
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     const user = 'root'
     const r = await s.commands.run('id -un; pwd; echo $HOME $USER', { user })
@@ -48,12 +51,14 @@ def test_commands_and_files_of_root_are_roots(sdk):
     await pty.wait()
     assert.equal(await s.files.read('/tmp/id'), '0\\n')
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_files_of_the_user_reach_everywhere_and_stay_the_users(sdk):
     needs_root()
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     await s.files.write('/usr/local/bin/tool', '#!/bin/sh\\necho made')
     assert.equal((await s.files.getInfo('/usr/local/bin/tool')).owner, 'user')
@@ -69,15 +74,22 @@ def test_files_of_the_user_reach_everywhere_and_stay_the_users(sdk):
     await s.files.remove('/usr/local/roots')
     assert.equal(await s.files.exists('/usr/local/roots'), false)
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_sudo_runs_as_root_and_as_others(daemon):
     needs_root()
     sandbox = daemon.create()
-    assert said(daemon, sandbox, "sudo id -u; sudo -u nobody id -un; sudo -nu user id -un") == "0\nnobody\nuser\n"
+    assert (
+        said(daemon, sandbox, "sudo id -u; sudo -u nobody id -un; sudo -nu user id -un")
+        == "0\nnobody\nuser\n"
+    )
     assert said(daemon, sandbox, "sudo touch /usr/bin/new && ls /usr/bin/new") == "/usr/bin/new\n"
-    assert said(daemon, sandbox, "cd /tmp; sudo pwd; sudo -D /opt pwd; sudo -i pwd") == "/tmp\n/opt\n/root\n"
+    assert (
+        said(daemon, sandbox, "cd /tmp; sudo pwd; sudo -D /opt pwd; sudo -i pwd")
+        == "/tmp\n/opt\n/root\n"
+    )
     assert said(daemon, sandbox, "sudo sudo id -u; sudo -u user sudo id -u") == "0\n0\n"
     assert said(daemon, sandbox, "sudo -v && sudo -l | grep -c NOPASSWD") == "1\n"
 
@@ -86,14 +98,23 @@ def test_sudo_resets_the_environment_as_debians_does(daemon):
     needs_root()
     sandbox = daemon.create()
     script = "export FOO=bar; "
-    assert said(daemon, sandbox, script + 'sudo sh -c "echo [$FOO] [\\$FOO] \\$HOME \\$SUDO_USER"') == "[bar] [] /root user\n"
-    assert said(daemon, sandbox, script + "sudo -E sh -c 'echo $FOO'; sudo X=1 sh -c 'echo $X'") == "bar\n1\n"
+    assert (
+        said(daemon, sandbox, script + 'sudo sh -c "echo [$FOO] [\\$FOO] \\$HOME \\$SUDO_USER"')
+        == "[bar] [] /root user\n"
+    )
+    assert (
+        said(daemon, sandbox, script + "sudo -E sh -c 'echo $FOO'; sudo X=1 sh -c 'echo $X'")
+        == "bar\n1\n"
+    )
 
 
 def test_sudo_carries_input_output_status_and_signals(daemon):
     needs_root()
     sandbox = daemon.create()
-    assert said(daemon, sandbox, "echo text | sudo cat; sudo sh -c 'echo err >&2' 2>&1") == "text\nerr\n"
+    assert (
+        said(daemon, sandbox, "echo text | sudo cat; sudo sh -c 'echo err >&2' 2>&1")
+        == "text\nerr\n"
+    )
     assert said(daemon, sandbox, "sudo sh -c 'exit 7'; echo $?") == "7\n"
     assert said(daemon, sandbox, "sh -c 'sudo sh -c \"kill -9 \\$\\$\"'; echo $?") == "137\n"
     assert said(daemon, sandbox, "sudo nonsense; echo $?") == "1\n"
@@ -104,7 +125,8 @@ def test_sudo_carries_input_output_status_and_signals(daemon):
 
 def test_what_sudo_runs_dies_with_the_command_and_what_it_left_behind_stays(sdk):
     needs_root()
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     const c = await s.commands.run('sudo sleep 4321', { background: true })
     const count = async () => (await s.commands.run('pgrep -fc "^sleep 4321" || true')).stdout.trim()
@@ -119,12 +141,14 @@ def test_what_sudo_runs_dies_with_the_command_and_what_it_left_behind_stays(sdk)
     await s.commands.run('sudo pkill -f "^sleep 4321"')
     assert.equal(await count(), '0')
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_sudo_works_in_a_terminal(sdk):
     needs_root()
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     let text = ''
     const pty = await s.pty.create({ cols: 80, rows: 24, onData: d => { text += new TextDecoder().decode(d) } })
@@ -132,18 +156,21 @@ def test_sudo_works_in_a_terminal(sdk):
     await pty.wait()
     assert.match(text, /24 80\\r?\\n0\\r?\\n/)
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_users_signal_their_processes_across_commands(sdk):
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     const sleeper = await s.commands.run('sleep 4322', { background: true })
     await s.commands.run('kill ' + sleeper.pid)
     const end = await sleeper.wait().catch(e => e)
     assert.equal(end.exitCode, -1, String(end))
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_the_detail_says_what_root_inside_holds(daemon):

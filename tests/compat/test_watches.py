@@ -16,7 +16,9 @@ class Watcher:
 
     def events(self):
         found = self.call("GetWatcherEvents", watcherId=self.name).get("events", [])
-        return [(event["type"].removeprefix("EVENT_TYPE_").lower(), event["name"]) for event in found]
+        return [
+            (event["type"].removeprefix("EVENT_TYPE_").lower(), event["name"]) for event in found
+        ]
 
     def write(self, path, text="x"):
         status, answer, _ = self.daemon.inside(
@@ -30,7 +32,8 @@ class Watcher:
 
 
 def test_a_watch_streams_what_happens_to_files(sdk):
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     await s.files.write('w/there', 'old')
     const seen = []
@@ -44,11 +47,13 @@ def test_a_watch_streams_what_happens_to_files(sdk):
     await assert.rejects(s.files.watchDir('nope', () => {}), e2b.NotFoundError)
     await assert.rejects(s.files.watchDir('/etc/passwd', () => {}), e2b.InvalidArgumentError)
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_a_recursive_watch_misses_nothing_of_trees_that_grow_quickly(sdk):
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     await s.files.makeDir('w')
     const made = new Map()
@@ -62,11 +67,13 @@ def test_a_recursive_watch_misses_nothing_of_trees_that_grow_quickly(sdk):
         assert.equal(made.get(name), 1, name)
     await handle.stop()
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_a_stopped_watch_leaves_no_process(sdk):
-    sdk("""
+    sdk(
+        """
     const s = await Sandbox.create()
     const handle = await s.files.watchDir('.', () => {})
     const count = async () => (await s.commands.run('grep -lsz "^watch$" /proc/[0-9]*/cmdline | wc -l')).stdout.trim()
@@ -75,7 +82,8 @@ def test_a_stopped_watch_leaves_no_process(sdk):
     for (let i = 0; i < 100 && await count() !== '0'; ++i) await new Promise(r => setTimeout(r, 50))
     assert.equal(await count(), '0')
     await s.kill()
-    """)
+    """
+    )
 
 
 def test_an_answer_has_all_that_happened_before_it_was_asked_for(daemon):

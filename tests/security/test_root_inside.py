@@ -6,8 +6,21 @@ from support.program import GUESTS
 from support.twins import probe_bare, probed
 
 BLOCKED = {"EPERM", "EACCES", "ENOSYS"}
-CALLS = ["mount", "umount2", "pivot_root", "unshare_user", "unshare_mount", "setns", "fsopen", "bpf",
-         "perf", "init_module", "open_by_handle_at", "reboot", "settimeofday"]
+CALLS = [
+    "mount",
+    "umount2",
+    "pivot_root",
+    "unshare_user",
+    "unshare_mount",
+    "setns",
+    "fsopen",
+    "bpf",
+    "perf",
+    "init_module",
+    "open_by_handle_at",
+    "reboot",
+    "settimeofday",
+]
 
 
 @pytest.fixture
@@ -43,7 +56,10 @@ ATTACH = (
 
 def test_root_makes_no_mount_and_opens_no_kernel_surface(daemon, sandbox, sh):
     status, answer, _ = daemon.inside(
-        sandbox, "POST", "/files?path=/tmp/probe", (GUESTS / "probe").read_bytes(),
+        sandbox,
+        "POST",
+        "/files?path=/tmp/probe",
+        (GUESTS / "probe").read_bytes(),
         {"Content-Type": "application/octet-stream"},
     )
     assert status == 200, answer
@@ -51,23 +67,30 @@ def test_root_makes_no_mount_and_opens_no_kernel_surface(daemon, sandbox, sh):
     inside, bare = probed(out), probe_bare("mount", "pivot_root", "unshare_user")
     for call in CALLS:
         assert inside[call] in BLOCKED, (call, inside[call])
-    assert sh("sudo mknod /tmp/disk b 8 0 2>&1; sudo mkfifo /tmp/pipe; ls /tmp")[0].endswith("pipe\nprobe\n")
+    assert sh("sudo mknod /tmp/disk b 8 0 2>&1; sudo mkfifo /tmp/pipe; ls /tmp")[0].endswith(
+        "pipe\nprobe\n"
+    )
     for call, answer in bare.items():
         assert answer not in BLOCKED, (call, answer)
 
 
 def test_root_cannot_look_into_the_agent(sh):
-    out, _ = sh(f'sudo python3 -c "{ATTACH}" 1; sudo cat /proc/1/environ 2>&1; sudo ls /proc/1/fd 2>&1')
+    out, _ = sh(
+        f'sudo python3 -c "{ATTACH}" 1; sudo cat /proc/1/environ 2>&1; sudo ls /proc/1/fd 2>&1'
+    )
     assert out.splitlines()[0] == "-1 1"
     assert out.count("Permission denied") >= 1, out
-    out, _ = sh(f"sleep 60 & sudo python3 -c \"{ATTACH}\" $!; kill -9 $!")
+    out, _ = sh(f'sleep 60 & sudo python3 -c "{ATTACH}" $!; kill -9 $!')
     assert out == "-1 1\n"  # another command's Landlock domain
     out, _ = sh(f"sudo sh -c 'sleep 60 & python3 -c \"$0\" $!; kill -9 $!' '{ATTACH}'")
     assert out == "0 0\n", "the attack works where nothing is in its way"
 
 
 def test_root_cannot_end_the_sandboxs_first_process(sh):
-    assert sh("sudo kill -9 1; sudo kill -STOP 1; sudo kill -TERM 1; sleep 0.3; echo alive")[0] == "alive\n"
+    assert (
+        sh("sudo kill -9 1; sudo kill -STOP 1; sudo kill -TERM 1; sleep 0.3; echo alive")[0]
+        == "alive\n"
+    )
     assert sh("sleep 60 & sudo kill -9 $!; wait $!; echo $?")[0] == "137\n"
 
 
@@ -124,7 +147,11 @@ def test_a_hostile_request_to_the_agent_is_dropped(sh):
         "s.settimeout(15);"
         "print(len(s.recv(1000)))"
     )
-    for length, fds, size in (("4000000000", "[0,1,2,0]", "10"), ("10", "[0]", "10"), ("10", "[0,1,2,0]", "10"),
-                              ("10", "[0]*30", "10")):
+    for length, fds, size in (
+        ("4000000000", "[0,1,2,0]", "10"),
+        ("10", "[0]", "10"),
+        ("10", "[0,1,2,0]", "10"),
+        ("10", "[0]*30", "10"),
+    ):
         sh(f'python3 -c "{attack % (length, fds, size)}"')
     assert sh("sudo id -u")[0] == "0\n"
