@@ -392,6 +392,7 @@ void Agent::on_start(const wire::ToAgent& message) {
                   .setup = setup_};
   auto command = Command::start(
       message, loop, token_of(Source::command) | static_cast<uint64_t>(id) << kCommandShift);
+  last_command_ = std::max(last_command_, id);
   if (command.ok()) {
     commands_.emplace(id, std::move(*command));
   } else {

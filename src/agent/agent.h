@@ -103,6 +103,7 @@ class Agent {
   bool stopping_ = false;
 
   OutputRing::Budget kept_output_;
+  uint32_t last_command_ = 0;  // the highest number so far
   std::map<uint32_t, std::unique_ptr<Command>> commands_;
   EndedCommands ended_;
   Refusals refusals_;

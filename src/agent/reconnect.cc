@@ -61,8 +61,10 @@ Status Agent::on_resume(const wire::ToAgent& message) {
   for (const auto& [id, command] : commands_) {
     if (command->is_kept()) PD_TRY(tell(*command));
   }
-  answer(message.request(), {});
-  return {};
+  wire::ToHost done;
+  done.set_request(message.request());
+  done.mutable_done()->set_last_command(last_command_);
+  return channel_.send(done);
 }
 
 void Agent::on_attach(const wire::ToAgent& message) {

@@ -26,6 +26,9 @@ void add_serve(CLI::App& app, Invocation& chosen) {
       ->type_name("ADDRESS:PORT");
   verb->add_flag("--explain", args->explain, "show every setting of server.toml, serve nothing");
   verb->add_flag("--json", args->json, "with --explain: as JSON");
+  verb->add_flag("--kill-on-exit", args->kill_on_exit,
+                 "end every sandbox with the server, however it ends; else they go on until their "
+                 "time is up, and the next server takes them over");
   verb->callback([args, &chosen] { chosen = *args; });
 }
 

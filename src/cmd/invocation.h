@@ -92,7 +92,8 @@ struct PushesArgs {
 };
 
 struct ServeArgs {
-  std::string listen;    // empty: as server.toml says
+  std::string listen;  // empty: as server.toml says
+  bool kill_on_exit = false;
   bool explain = false;  // show the settings instead
   bool json = false;
 };

@@ -16,6 +16,7 @@
 #include "cmd/console.h"
 #include "cmd/serve_settings.h"
 #include "cmd/verbs.h"
+#include "engine/live/installation_key.h"
 #include "engine/live/sandboxes.h"
 #include "engine/live/start_up.h"
 #include "net/http/server.h"
@@ -23,7 +24,7 @@
 #include "service/audit_log.h"
 #include "service/keys.h"
 #include "service/settings.h"
-#include "sys/random.h"
+#include "sys/fault_point.h"
 #include "sys/signal_fd.h"
 
 namespace paddock::cmd {
@@ -97,9 +98,20 @@ Result<service::AuditLog> open_audit(const model::HostPath& home,
   return log;
 }
 
+// For tests of what a kill leaves: where it happens is named by the environment.
+std::string die_at;
+void die_there(const char* point) {
+  if (die_at == point) ::kill(::getpid(), SIGKILL);
+}
+
 Status serve_until_told(const ServeArgs& args, Context& context) {
   const service::ServerSettings settings = PD_TRY(read_server_settings(args, context)).settings;
   const Endpoint endpoint = PD_TRY(parse_endpoint(settings.listen));
+  const auto& environment = context.caller().environment;
+  if (const auto point = environment.find("PADDOCK_DIE_AT"); point != environment.end()) {
+    die_at = point->second;
+    sys::set_fault_hook(die_there);
+  }
   // Before any thread: they inherit that these signals are nobody's but the descriptor's.
   sys::SignalFd signals = PD_TRY(sys::SignalFd::open({SIGINT, SIGTERM, SIGHUP}));
   policy::Compiled policy = PD_TRY(context.settings(model::HostPath(), {}));
@@ -108,7 +120,7 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   const std::string database = (home / "paddock.db").str();
   service::KeyRing keys(PD_TRY(store::Database::open(database)));
   api::Doorkeeper door(keys, PD_TRY(rule_for(endpoint, settings.keys, keys)));
-  const api::e2b::AccessTokens tokens(sys::random_bytes(32));
+  const api::e2b::AccessTokens tokens(PD_TRY(engine::installation_key(home)));
   api::Telemetry telemetry(PD_TRY(open_audit(home, settings)),
                            PD_TRY(store::Database::open(database)));
 
@@ -118,14 +130,17 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   engine::SandboxesOptions options;
   options.max_sandboxes = settings.max_sandboxes;
   options.observer = &telemetry;
+  if (args.kill_on_exit) options.lifetime = isolation::Lifetime::bound;
   sandboxes =
       std::make_unique<engine::Sandboxes>(loop, std::move(parts), std::move(policy), options);
-  PD_TRY(sandboxes->open());
   std::shared_ptr<net::Listener> listener =
       PD_TRY(net::Listener::open(loop, endpoint.address, endpoint.port));
+  PD_TRY(sandboxes->open());
   // Nobody else listens there: the daemon's lock is ours by now.
   const std::string socket = (home / "run" / "paddock.sock").str();
   std::shared_ptr<net::Listener> keepers = PD_TRY(net::Listener::open_unix(loop, socket));
+  // Nothing may fail from here on: what is taken over ends with `sandboxes`, but for end().
+  run_on(loop, [&](net::Task& task) { sandboxes->take_over(task); });
   const api::ServerParts served{*sandboxes, tokens, door, telemetry, settings};
   run_on(loop, [&](net::Task&) {
     telemetry.record("server_started", {{"listen", endpoint.address.with_port(listener->port())},
@@ -141,7 +156,8 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   });
   announce(endpoint, listener->port(), door);
   wait_for(signals);
-  say("ending every sandbox");
+  say(args.kill_on_exit ? "ending every sandbox"
+                        : "ending; sandboxes go on until their time is up");
   run_on(loop, [&](net::Task& task) {
     std::exchange(listener, nullptr)->close();
     ::unlink(socket.c_str());

@@ -34,7 +34,6 @@ Status set_up_agent(const isolation::Sandbox& sandbox, AgentLink& link, AgentSet
   if (lets_out) *body.mutable_egress() = *std::move(setup.egress);
   body.set_build_id(std::string(wire::build_id()));
   body.set_denial_limit(kMaxDenials);
-  body.set_bound(true);
   if (setup.deadline_ms != 0) body.set_deadline_ms(setup.deadline_ms);
   const wire::ToHost hello = PD_TRY(link.next_message(kHandshakeMs));
   PD_TRY(check_hello(hello));

@@ -26,6 +26,10 @@ Result<sys::FileFd> try_lock(const model::HostPath& directory) {
   return sys::lock_path((directory / "lock").str(), sys::LockMode::exclusive, sys::LockWait::no);
 }
 
+Result<sys::FileFd> share_lock(const model::HostPath& directory) {
+  return sys::lock_path((directory / "lock").str(), sys::LockMode::shared, sys::LockWait::no);
+}
+
 Status forget(store::Database& database, const model::SandboxId& id) {
   return database.execute("DELETE FROM sandbox WHERE id = ?", {id.str()});
 }
@@ -45,8 +49,33 @@ Result<SandboxRecord> SandboxRecord::create(const model::HostPath& home, store::
       {id.str(), std::string(name_of(model::kLevelNames, level)),
        view ? store::Value(view->str()) : store::Value(), sys::wall_clock_ms()}));
   PD_TRY_CTX("keeping the sandbox's state", sys::make_dir(directory.str(), 0700));
-  sys::FileFd lock = PD_TRY(try_lock(directory));
+  sys::FileFd lock = PD_TRY(share_lock(directory));
   return SandboxRecord(std::move(id), home, database, std::move(lock));
+}
+
+Result<SandboxRecord> SandboxRecord::adopt(const model::HostPath& home, store::Database& database,
+                                           const model::SandboxId& id) {
+  sys::FileFd guard = PD_TRY(lock_directory(home));
+  return SandboxRecord(id, home, database, PD_TRY(share_lock(sandboxes_of(home) / id.str())));
+}
+
+Result<bool> SandboxRecord::is_dead(const model::HostPath& home, const model::SandboxId& id) {
+  const auto lock = try_lock(sandboxes_of(home) / id.str());
+  if (lock.ok() || lock.error().code() == Code::not_found) return true;
+  if (lock.error().code() == Code::failed_precondition) return false;
+  return lock.error();
+}
+
+Result<std::optional<SandboxIdentity>> find_identity(store::Database& database,
+                                                     const model::SandboxId& id) {
+  auto rows =
+      PD_TRY(database.query("SELECT level, pid, pid_start FROM sandbox WHERE id = ?", {id.str()}));
+  if (rows.empty()) return std::optional<SandboxIdentity>();
+  SandboxIdentity identity;
+  identity.level = value_of(model::kLevelNames, rows[0].text(0)).value_or(model::Level::container);
+  identity.pid = static_cast<int>(rows[0].integer(1));
+  identity.pid_start = rows[0].integer(2);
+  return std::optional(identity);
 }
 
 SandboxRecord::~SandboxRecord() {

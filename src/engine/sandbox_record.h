@@ -26,7 +26,15 @@ class SandboxRecord {
   SandboxRecord& operator=(SandboxRecord&&) = delete;
   ~SandboxRecord();
 
+  // One whose agent lives, though whoever started it does not. not_found: its directory is gone.
+  static Result<SandboxRecord> adopt(const model::HostPath& home, store::Database& database,
+                                     const model::SandboxId& id);
+  // Whether nobody holds its lock: neither its owner nor its agent.
+  static Result<bool> is_dead(const model::HostPath& home, const model::SandboxId& id);
+
   const model::SandboxId& id() const { return id_; }
+  // For an agent that outlives its owner: shared, so that both can hold it.
+  int lock() const { return lock_.get(); }
   model::HostPath directory() const;
   // Writes who the agent is, once it runs.
   Status started(int pid);
@@ -43,6 +51,15 @@ class SandboxRecord {
   store::Database* database_;
   sys::FileFd lock_;
 };
+
+// Who the agent of a sandbox is.
+struct SandboxIdentity {
+  model::Level level = model::Level::container;
+  int pid = 0;  // 0: it was not started yet
+  int64_t pid_start = 0;
+};
+Result<std::optional<SandboxIdentity>> find_identity(store::Database& database,
+                                                     const model::SandboxId& id);
 
 struct Orphan {
   model::SandboxId id;

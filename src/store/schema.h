@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 5> kMigrations{
+inline constexpr std::array<std::string_view, 6> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -81,6 +81,12 @@ inline constexpr std::array<std::string_view, 5> kMigrations{
     sent_bytes INTEGER NOT NULL,
     PRIMARY KEY (key, day)
   ) STRICT, WITHOUT ROWID;
+)sql",
+    R"sql(
+  CREATE TABLE live_record (      -- engine/live/live_record.cc: of sandboxes that outlive their daemon
+    id TEXT PRIMARY KEY,
+    setup TEXT NOT NULL           -- JSON
+  ) STRICT;
 )sql"};
 
 }  // namespace paddock::store

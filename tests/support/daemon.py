@@ -10,15 +10,18 @@ from support.program import PADDOCK, PATIENCE
 
 
 class Daemon:
-    def __init__(self, paddock, *options, listen="127.0.0.1:0"):
+    """Ends all its sandboxes with itself, unless it is `leased`."""
+
+    def __init__(self, paddock, *options, listen="127.0.0.1:0", leased=False, env=None):
         self.log = paddock.base / "serve.log"
+        options = options if leased else ("--kill-on-exit", *options)
         self.process = subprocess.Popen(
             [PADDOCK, "serve", "--listen", listen, *options],
-            env=paddock.env,
+            env={**paddock.env, **(env or {})},
             cwd=paddock.base,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=self.log.open("wb"),
+            stderr=self.log.open("ab"),
             text=True,
         )
         line = self.process.stdout.readline()

@@ -67,6 +67,8 @@ class EventPump {
   }
   ~EventPump() { call_.exchange.on_client_gone(nullptr); }
 
+  // Says of all output which of the command's bytes it begins with.
+  void number() { numbered_ = true; }
   void end_after(uint64_t ms) { end_us_ = ms == 0 ? 0 : sys::monotonic_us() + int64_t(ms) * 1000; }
 
   Status run(int pid) {
@@ -81,7 +83,9 @@ class EventPump {
         if (end_us_ != 0 && sys::monotonic_us() >= end_us_) return stream_.end(too_late());
         PD_TRY(stream_.send(keepalive_event()));
       } else if (auto* data = std::get_if<engine::OutputData>(&**output)) {
-        PD_TRY(stream_.send(data_event(*data)));
+        object event = data_event(*data);
+        if (numbered_) event["sequence"] = data->sequence;
+        PD_TRY(stream_.send(event));
       } else {
         return finish(std::get<engine::OutputEnd>(**output).ended);
       }
@@ -112,6 +116,7 @@ class EventPump {
   milliseconds ping_{};
   int64_t end_us_ = 0;  // 0: none
   bool client_gone_ = false;
+  bool numbered_ = false;
 };
 
 Status refuse_stream(const Call& call, const ConnectError& error) {
@@ -150,8 +155,11 @@ Status connect(const Call& call) {
   auto found = find_process(call, std::get<object>(message));
   if (auto* error = std::get_if<ConnectError>(&found)) return refuse_stream(call, *error);
   auto process = std::get<std::shared_ptr<Process>>(found);
-  Process::Reader reader(process);
+  // Our own word: output from that byte of it on, as far as it is kept. E2B's begins with now.
+  const auto from = parse_u64(call.exchange.request().headers.get("x-paddock-output-from"));
+  Process::Reader reader = from ? Process::Reader(process, *from) : Process::Reader(process);
   EventPump pump(call, reader);
+  if (from) pump.number();
   pump.end_after(std::min(header_number(call, "connect-timeout-ms", 0), kMaxTimeoutMs));
   return pump.run(process->pid());
 }

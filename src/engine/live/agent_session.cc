@@ -136,6 +136,11 @@ Result<wire::ToHost> AgentSession::call(net::Task& task, wire::ToAgent message,
   return Error(Code::timed_out, "the sandbox does not answer");
 }
 
+void AgentSession::tell(wire::ToAgent message) {
+  if (dead_ || !link_->post(std::move(message)).ok()) return;
+  flush();
+}
+
 Result<wire::StreamId> AgentSession::open_stream(StreamUser& user) {
   if (dead_) return gone();
   const wire::StreamId stream = ++last_stream_;

@@ -51,6 +51,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   Result<wire::ToHost> call(net::Task& task, wire::ToAgent message,
                             std::chrono::milliseconds patience = std::chrono::seconds(30));
 
+  // What is answered by nothing.
+  void tell(wire::ToAgent message);
+
   // Opens a stream whose events go to `user`, which must close it before it goes away.
   Result<wire::StreamId> open_stream(StreamUser& user);
   void close_stream(wire::StreamId stream);

@@ -33,12 +33,8 @@ std::string name_of_state(const LiveInfo& info) {
 
 }  // namespace
 
-Status Catalogue::begin() {
+Status Catalogue::forget_old() {
   const int64_t now = sys::wall_clock_ms();
-  PD_TRY(database_.execute(
-      "UPDATE live_sandbox SET state = 'gone', ended_ms = ?, reason = 'the daemon that held it "
-      "ended' WHERE state <> 'gone'",
-      {now}));
   return database_.execute("DELETE FROM live_sandbox WHERE state = 'gone' AND ended_ms < ?",
                            {now - kKeepMs});
 }

@@ -20,8 +20,8 @@ class Catalogue {
   Status set_deadline(const LiveInfo& info);
   // Newest first, gone ones included. data_corrupt: a row is not what was written.
   Result<std::vector<LiveInfo>> list();
-  // Those that a daemon left behind died with it: says so. Forgets what ended long ago.
-  Status begin();
+  // What ended long ago.
+  Status forget_old();
 
  private:
   store::Database& database_;

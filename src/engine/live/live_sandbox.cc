@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "engine/live/directory_watch.h"
+#include "engine/live/process_note.h"
 #include "sys/clock.h"
+#include "sys/fault_point.h"
 
 namespace paddock::engine {
 namespace {
@@ -49,12 +51,50 @@ void LiveSandbox::begin() {
     for (auto& [number, entry] : processes_) entry.process->on_sandbox_gone();
     if (on_end_) on_end_(*this, "it ended by itself: " + why.describe());
   };
-  session_ = std::make_shared<AgentSession>(loop_, std::move(parts_.link),
-                                            std::move(parts_.waiting), std::move(listener));
+  if (parts_.link) {
+    session_ = std::make_shared<AgentSession>(loop_, std::move(parts_.link),
+                                              std::move(parts_.waiting), std::move(listener));
+    session_->start();
+  }
   become(SandboxState::running);
   log_.add({.message = "the sandbox runs", .fields = {{"template", info_.template_name}}});
-  session_->start();
   arm();
+}
+
+// What cannot be attached to is as one that has ended long ago: not there.
+void LiveSandbox::take_over(net::Task& task, const Resumed& resumed) {
+  last_number_ = resumed.last_command;
+  for (const wire::CommandState& state : resumed.commands) {
+    auto request = request_of(state.note());
+    if (!session_ || !request.ok()) continue;
+    auto process = std::make_shared<Process>(loop_, session_, std::move(*request));
+    processes_.emplace(state.command(), Entry{process, false, true});
+    if (!process->attach(task, state).ok()) processes_.erase(state.command());
+  }
+  log_.add({.message = "another daemon took the sandbox over", .fields = {}});
+}
+
+void LiveSandbox::let_go(net::Task& task) {
+  on_end_ = nullptr;
+  deadline_.reset();
+  if (session_) session_->close();
+  for (auto& [number, entry] : processes_) entry.process->on_sandbox_gone();
+  processes_.clear();
+  parts_.worker.run(task, [this] {
+    parts_.sandbox->let_go();
+    parts_.sandbox.reset();
+    parts_.backend.reset();
+    return true;
+  });
+}
+
+Status LiveSandbox::check_running() const {
+  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  if (session_) return {};
+  return Error(Code::unavailable,
+               "the sandbox was started by another build of paddock, whose protocol this one does "
+               "not speak")
+      .set_remedy("kill it, or let the paddock that started it serve until its time is up");
 }
 
 void LiveSandbox::become(SandboxState state) {
@@ -98,7 +138,7 @@ Result<LiveSandbox::Started> LiveSandbox::start_hidden(net::Task& task, ProcessR
 
 Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, ProcessRequest request,
                                                         bool hidden) {
-  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  PD_TRY(check_running());
   forget_old_processes();
   if (processes_.size() >= kMaxProcesses) {
     return Error(Code::resource_exhausted, "too many commands in one sandbox")
@@ -110,12 +150,15 @@ Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, Process
   if (request.user) name_user(*request.user, start, environment);
   environment.insert(setup_.environment.begin(), setup_.environment.end());
   for (const auto& [name, value] : environment) start.add_environment(name + "=" + value);
+  if (!hidden) keep(start, request);
   Started started;
   started.process = std::make_shared<Process>(loop_, session_, std::move(request));
   started.reader = std::make_unique<Process::Reader>(started.process);
   const uint32_t number = ++last_number_;
   processes_.emplace(number, Entry{started.process, hidden, false, sys::monotonic_us()});
+  sys::fault_point("live.exec.asked");
   Status done = started.process->start(task, std::move(start), number);
+  sys::fault_point("live.exec.started");
   if (!done.ok()) {
     processes_.erase(number);
     return std::move(done).error();
@@ -125,6 +168,13 @@ Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, Process
   }
   if (observer_ != nullptr && !hidden) observer_->on_command_started(info_);
   return started;
+}
+
+// For the daemon after this one.
+void LiveSandbox::keep(wire::Start& start, const ProcessRequest& request) const {
+  if (setup_.lifetime != isolation::Lifetime::leased) return;
+  start.set_keep_output(Process::kKeptOutput);
+  start.set_note(note_of(request));
 }
 
 std::shared_ptr<Process> LiveSandbox::find_process(int pid) {
@@ -158,7 +208,13 @@ void LiveSandbox::forget_old_processes() {
   const int64_t now = sys::wall_clock_ms();
   std::erase_if(processes_, [&](const auto& item) {
     const Process& process = *item.second.process;
-    return process.has_ended() && now - process.ended_ms() > kKeepEndedMs;
+    if (!process.has_ended() || now - process.ended_ms() <= kKeepEndedMs) return false;
+    if (session_ && !item.second.hidden && setup_.lifetime == isolation::Lifetime::leased) {
+      wire::ToAgent message;
+      message.mutable_forget()->set_command(item.first);
+      session_->tell(std::move(message));
+    }
+    return true;
   });
 }
 
@@ -172,7 +228,7 @@ void LiveSandbox::arm() {
 }
 
 Status LiveSandbox::set_deadline(net::Task& task, int64_t deadline_ms) {
-  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  PD_TRY(check_running());
   info_.deadline_ms = deadline_ms;
   arm();
   wire::ToAgent message;
@@ -183,7 +239,7 @@ Status LiveSandbox::set_deadline(net::Task& task, int64_t deadline_ms) {
 }
 
 Result<LiveUsage> LiveSandbox::usage(net::Task& task) {
-  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  PD_TRY(check_running());
   LiveUsage usage;
   usage.total = parts_.worker.run(task, [this] { return parts_.sandbox->usage(); });
   wire::ToAgent message;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/agent_resume.h"
 #include "engine/denials.h"
 #include "engine/live/agent_session.h"
 #include "engine/live/guest_user.h"
@@ -51,6 +52,7 @@ struct LiveSetup {
   GuestUser user;  // whose commands and files they are when nobody else is named
   std::map<std::string, std::string> environment;  // of every command
   wire::Start start;                               // confinement of every command
+  isolation::Lifetime lifetime = isolation::Lifetime::bound;
 };
 
 struct LiveUsage {
@@ -62,9 +64,9 @@ struct LiveUsage {
 struct LiveParts {
   std::unique_ptr<isolation::Backend> backend;
   std::unique_ptr<isolation::Sandbox> sandbox;
-  std::unique_ptr<AgentLink> link;
-  sys::SocketFd waiting;  // a duplicate of the sandbox's stream
-  net::Worker& worker;    // the thread that started it, which it dies with
+  std::unique_ptr<AgentLink> link;  // nullptr: of one taken over, whose agent nobody here can ask
+  sys::SocketFd waiting;            // a duplicate of the sandbox's stream
+  net::Worker& worker;              // the thread that started it, which it dies with
 };
 
 // Used on its loop's thread. Destroyed only once it is gone.
@@ -79,6 +81,10 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   // Before begin(); it outlives this.
   void set_observer(Observer* observer) { observer_ = observer; }
   void begin();
+  // After begin(), of one that an earlier daemon started: its commands.
+  void take_over(net::Task& task, const Resumed& resumed);
+  // It goes on without this daemon, which has nothing to do with it any more. Of leased ones.
+  void let_go(net::Task& task);
   const LiveInfo& info() const { return info_; }
   const LiveSetup& setup() const { return setup_; }
   const std::string& id() const { return info_.id.str(); }
@@ -114,6 +120,8 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   Result<Started> start_process(net::Task& task, ProcessRequest request, bool hidden);
   void on_message(wire::ToHost message);
   void arm();
+  Status check_running() const;
+  void keep(wire::Start& start, const ProcessRequest& request) const;
   void become(SandboxState state);
   void forget_old_processes();
 

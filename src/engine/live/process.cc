@@ -26,6 +26,20 @@ Process::Reader::Reader(std::shared_ptr<Process> process)
   process_->readers_.insert(this);
 }
 
+Process::Reader::Reader(std::shared_ptr<Process> process, uint64_t sequence)
+    : Reader(std::move(process)) {
+  while (next_ > process_->first_ &&
+         process_->pieces_[next_ - 1 - process_->first_].sequence >= sequence) {
+    --next_;
+  }
+  // The piece that holds it, if it begins within one.
+  if (next_ > process_->first_) {
+    const Piece& before = process_->pieces_[next_ - 1 - process_->first_];
+    if (before.sequence + before.bytes.size() > sequence) --next_;
+  }
+  from_ = std::min(sequence, process_->next_sequence_);
+}
+
 Process::Reader::~Reader() {
   process_->readers_.erase(this);
   process_->trim();
@@ -44,7 +58,8 @@ Result<std::optional<Output>> Process::Reader::next(net::Task& task,
     const OutputKind kind = process.request_.terminal         ? OutputKind::terminal
                             : piece.stream == process.output_ ? OutputKind::standard_output
                                                               : OutputKind::standard_error;
-    OutputData data{kind, piece.bytes};
+    const uint64_t skipped = from_ > piece.sequence ? from_ - piece.sequence : 0;
+    OutputData data{kind, piece.bytes.substr(skipped), piece.sequence + skipped};
     ++next_;
     process.trim();
     return std::optional<Output>(std::move(data));
@@ -59,19 +74,24 @@ void Process::Reader::wake() {
   process_->changed_.notify_all();
 }
 
-// Gives back the credit of what every reader has taken.
+// Gives back the credit of what every reader has taken, and keeps the latest of it.
 void Process::trim() {
   uint64_t oldest = first_ + pieces_.size();
   for (const Reader* reader : readers_) oldest = std::min(oldest, reader->next_);
-  for (; first_ < oldest; ++first_) {
-    const Piece piece = std::move(pieces_.front());
-    pieces_.pop_front();
+  for (; untaken_ < oldest; ++untaken_) {
+    const Piece& piece = pieces_[untaken_ - first_];
+    taken_bytes_ += piece.bytes.size();
     if (!has_ended()) session_->consumed(piece.stream, piece.bytes.size());
+  }
+  for (; first_ < oldest && taken_bytes_ > kKeptOutput; ++first_) {
+    taken_bytes_ -= pieces_.front().bytes.size();
+    pieces_.pop_front();
   }
 }
 
 void Process::on_data(wire::StreamId stream, std::string bytes) {
-  pieces_.push_back({stream, std::move(bytes)});
+  const uint64_t sequence = std::exchange(next_sequence_, next_sequence_ + bytes.size());
+  pieces_.push_back({stream, std::move(bytes), sequence});
   changed_.notify_all();
   trim();
 }
@@ -136,6 +156,36 @@ Status Process::start(net::Task& task, wire::Start start, uint32_t number) {
   }
   gone_ = true;
   ended_ms_ = sys::wall_clock_ms();
+  close_streams();
+  return opened;
+}
+
+Status Process::attach(net::Task& task, const wire::CommandState& state) {
+  number_ = state.command();
+  pid_ = state.pid();
+  wire::Start streams;
+  request_.input = state.takes_input() ? ProcessRequest::Input::open : ProcessRequest::Input::none;
+  Status opened = open_streams(streams);
+  if (opened.ok()) {
+    wire::ToAgent message;
+    wire::Attach& attach = *message.mutable_attach();
+    attach.set_command(number_);
+    attach.set_stdin_stream(streams.stdin_stream());
+    attach.set_stdout_stream(streams.stdout_stream());
+    attach.set_stderr_stream(streams.stderr_stream());
+    // All that is kept: it comes behind the answer.
+    next_sequence_ = state.first_kept();
+    auto answer = session_->call(task, std::move(message));
+    if (answer.ok()) {
+      // More may have been dropped since; and what follows the answer may have been taken already.
+      const uint64_t dropped = answer->attached().first() - state.first_kept();
+      for (Piece& piece : pieces_) piece.sequence += dropped;
+      next_sequence_ += dropped;
+      return {};
+    }
+    opened = std::move(answer).error();
+  }
+  on_sandbox_gone();
   close_streams();
   return opened;
 }

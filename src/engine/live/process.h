@@ -43,6 +43,7 @@ enum class OutputKind { standard_output, standard_error, terminal };
 struct OutputData {
   OutputKind kind;
   std::string bytes;
+  uint64_t sequence;  // of its first byte; both outputs count together, from 0
 };
 // How the command ended, as the agent said; nothing follows.
 struct OutputEnd {
@@ -52,16 +53,21 @@ using Output = std::variant<OutputData, OutputEnd>;
 
 // Lives as long as somebody holds it; used on its loop's thread. What came and a reader has not
 // taken yet is kept, and beyond the stream's credit the command waits: the slowest reader that is
-// attached sets its pace, and no other command's. Without readers output is dropped.
+// attached sets its pace, and no other command's. Without readers output is dropped, but for the
+// latest kKeptOutput bytes, which a reader can still ask for.
 class Process : public StreamUser, public std::enable_shared_from_this<Process> {
  public:
   Process(net::Loop& loop, std::shared_ptr<AgentSession> session, ProcessRequest request);
   ~Process() override;
 
+  static constexpr size_t kKeptOutput = 128u << 10;
+
   // Attached from its making on: sees what comes from then on, the end included.
   class Reader {
    public:
     explicit Reader(std::shared_ptr<Process> process);
+    // Begins with the byte of that number, or the first one after it that is still there.
+    Reader(std::shared_ptr<Process> process, uint64_t sequence);
     ~Reader();
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
@@ -76,12 +82,16 @@ class Process : public StreamUser, public std::enable_shared_from_this<Process> 
     friend class Process;
     std::shared_ptr<Process> process_;
     uint64_t next_;
+    uint64_t from_ = 0;  // what lies before it in the first piece is not for this reader
     bool woken_ = false;
   };
 
   // Once. `start` has confinement, environment and the default directory; the rest is filled in
   // here. An error means that it never ran.
   Status start(net::Task& task, wire::Start start, uint32_t number);
+
+  // The same for one that an earlier daemon started, instead of start().
+  Status attach(net::Task& task, const wire::CommandState& state);
 
   const ProcessRequest& request() const { return request_; }
   uint32_t number() const { return number_; }
@@ -109,6 +119,7 @@ class Process : public StreamUser, public std::enable_shared_from_this<Process> 
   struct Piece {
     wire::StreamId stream;
     std::string bytes;
+    uint64_t sequence;
   };
 
   Status open_streams(wire::Start& start);
@@ -125,7 +136,10 @@ class Process : public StreamUser, public std::enable_shared_from_this<Process> 
   wire::StreamId error_ = 0;
 
   std::deque<Piece> pieces_;
-  uint64_t first_ = 0;  // number of the first piece that is kept
+  uint64_t first_ = 0;          // number of the first piece that is kept
+  uint64_t untaken_ = 0;        // of the first one that some reader has not taken
+  size_t taken_bytes_ = 0;      // in the pieces between
+  uint64_t next_sequence_ = 0;  // of the next byte to come
   std::set<Reader*> readers_;
   net::Condition changed_;
   net::Condition input_changed_;

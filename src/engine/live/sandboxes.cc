@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "engine/live/catalogue.h"
+#include "engine/live/live_record.h"
 #include "engine/live/start_up.h"
 #include "sys/clock.h"
+#include "sys/fault_point.h"
 #include "sys/files.h"
 #include "sys/path_lock.h"
 #include "sys/pid.h"
@@ -58,7 +60,29 @@ Status Sandboxes::open() {
         .set_remedy("end it, or give this one a PADDOCK_HOME of its own");
   }
   lock_ = std::move(*lock);
-  return Catalogue(parts_.database).begin();
+  PD_TRY(Catalogue(parts_.database).forget_old());
+  found_ = PD_TRY_CTX("taking over what an earlier daemon left", adopt_all(parts_));
+  return {};
+}
+
+void Sandboxes::take_over(net::Task& task) {
+  for (Adopted& found : std::exchange(found_, {})) {
+    net::Worker& worker = *starters_[next_starter_++ % starters_.size()];
+    auto sandbox = std::make_shared<LiveSandbox>(
+        loop_, std::move(found.info), std::move(found.setup),
+        LiveParts{std::move(found.backend), std::move(found.sandbox), std::move(found.link),
+                  std::move(found.waiting), worker},
+        on_end());
+    sandboxes_.emplace(sandbox->id(), Entry{sandbox, std::move(found.record)});
+    sandbox->set_observer(options_.observer);
+    sandbox->begin();
+    sandbox->take_over(task, found.resumed);
+  }
+}
+
+LiveSandbox::OnEnd Sandboxes::on_end() {
+  return
+      [this](LiveSandbox& sandbox, std::string reason) { end_later(sandbox, std::move(reason)); };
 }
 
 std::shared_ptr<LiveSandbox> Sandboxes::find(const std::string& id) {
@@ -112,9 +136,6 @@ service::Holding Sandboxes::held_by(const model::Owner& owner) const {
 }
 
 Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateRequest request) {
-  if (request.lifetime == isolation::Lifetime::leased) {
-    return Error(Code::unsupported, "sandboxes that outlive the daemon are not built yet");
-  }
   if (ending_) return Error(Code::unavailable, "the daemon is ending");
   if (sandboxes_.size() + creating_.size() >= options_.max_sandboxes) {
     return Error(Code::resource_exhausted, "too many sandboxes")
@@ -158,10 +179,16 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
   }));
   plan.run.sandbox.id = record->id();
   plan.run.sandbox.state_dir = record->directory();
+  plan.run.sandbox.lifetime = options_.lifetime;
+  if (options_.lifetime == isolation::Lifetime::leased) {
+    plan.run.sandbox.held = {record->lock()};
+  }
+  sys::fault_point("live.create.journalled");
   auto started = worker.run(task, [&] {
     return start_up(parts_, std::move(plan), worker,
                     static_cast<uint64_t>(request.timeout_ms) + kAgentSlackMs);
   });
+  sys::fault_point("live.create.started");
   Status noted = books_.run(task, [&]() -> Status {
     if (started.ok()) return record->started(sys::pid_of(started->parts.sandbox->agent()));
     info.state = SandboxState::gone;
@@ -170,20 +197,31 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
     return Catalogue(parts_.database).set_state(info);
   });
   if (!started.ok()) return std::move(started).error();
+  for (auto& [name, value] : request.environment) started->setup.environment[name] = value;
+  if (noted.ok()) noted = put_on_record(task, *started, *record);
   if (!noted.ok()) {
     worker.run(task, [&] { return started->parts.sandbox->destroy().ok(); });
     return std::move(noted).error();
   }
-  for (auto& [name, value] : request.environment) started->setup.environment[name] = value;
   // Its time begins when it can be used.
   info.deadline_ms = sys::wall_clock_ms() + request.timeout_ms;
   Entry entry;
   entry.record = std::move(record);
-  entry.sandbox = std::make_shared<LiveSandbox>(
-      loop_, std::move(info), std::move(started->setup), std::move(started->parts),
-      [this](LiveSandbox& sandbox, std::string reason) { end_later(sandbox, std::move(reason)); });
+  entry.sandbox = std::make_shared<LiveSandbox>(loop_, std::move(info), std::move(started->setup),
+                                                std::move(started->parts), on_end());
   entry.sandbox->set_observer(options_.observer);
   return entry;
+}
+
+// First the record, then the agent is told: one that outlives us is always found.
+Status Sandboxes::put_on_record(net::Task& task, StartedUp& started, SandboxRecord& record) {
+  if (options_.lifetime != isolation::Lifetime::leased) return {};
+  PD_TRY(books_.run(task,
+                    [&] { return LiveRecords(parts_.database).put(record.id(), started.setup); }));
+  sys::fault_point("live.create.recorded");
+  PD_TRY(started.parts.worker.run(task, [&] { return let_outlive(*started.parts.link); }));
+  sys::fault_point("live.create.leased");
+  return {};
 }
 
 // ---- ending one
@@ -211,9 +249,12 @@ Status Sandboxes::finish(net::Task& task, const std::string& id, std::string rea
   }
   std::unique_ptr<SandboxRecord> record = std::move(found->second.record);
   sandboxes_.erase(found);
-  const Status noted = books_.run(task, [&, info = sandbox->info()] {
+  const Status noted = books_.run(task, [&, info = sandbox->info()]() -> Status {
     if (!destroyed.ok()) record->abandon();
+    sys::fault_point("live.delete.destroyed");
     record.reset();
+    sys::fault_point("live.delete.forgotten");
+    PD_TRY(LiveRecords(parts_.database).remove(info.id));
     return Catalogue(parts_.database).set_state(info);
   });
   return destroyed.ok() ? noted : destroyed;
@@ -225,6 +266,22 @@ Status Sandboxes::set_deadline(net::Task& task, LiveSandbox& sandbox, int64_t de
       task, [&, info = sandbox.info()] { return Catalogue(parts_.database).set_deadline(info); });
 }
 
+void Sandboxes::let_go(net::Task& task, const std::string& id) {
+  const auto found = sandboxes_.find(id);
+  if (found == sandboxes_.end()) return;
+  const bool goes_on = found->second.sandbox->setup().lifetime == isolation::Lifetime::leased &&
+                       options_.lifetime == isolation::Lifetime::leased &&
+                       found->second.sandbox->is_running();
+  if (!goes_on) {
+    (void)finish(task, id, "the daemon ended").ok();
+    return;
+  }
+  Entry entry = std::move(found->second);
+  sandboxes_.erase(found);
+  entry.sandbox->let_go(task);
+  entry.record->abandon();
+}
+
 void Sandboxes::end(net::Task& task) {
   ending_ = true;
   std::vector<std::shared_ptr<net::Event>> ended;
@@ -234,7 +291,7 @@ void Sandboxes::end(net::Task& task) {
     auto done = std::make_shared<net::Event>(loop_);
     ended.push_back(done);
     loop_.spawn([this, id, done](net::Task& ender) {
-      (void)finish(ender, id, "the daemon ended").ok();
+      let_go(ender, id);
       done->set();
     });
   }

@@ -9,8 +9,11 @@
 
 #include "base/result.h"
 #include "engine/engine.h"
+#include "engine/live/adoption.h"
 #include "engine/live/live_sandbox.h"
+#include "engine/live/start_up.h"
 #include "engine/sandbox_record.h"
+#include "isolation/backend.h"
 #include "net/worker.h"
 #include "policy/compile.h"
 #include "service/quota.h"
@@ -25,14 +28,14 @@ struct CreateRequest {
   std::map<std::string, std::string> environment;
   model::Owner owner;
   service::Quota quota;  // of its owner
-  // `leased` outlives the daemon: unsupported for now.
-  isolation::Lifetime lifetime = isolation::Lifetime::bound;
 };
 
 struct SandboxesOptions {
   size_t max_sandboxes = 512;
   size_t starters = 2;           // how many are made at the same time
   Observer* observer = nullptr;  // outlives the loop
+  // Leased ones outlive the daemon, which takes over those that it finds.
+  isolation::Lifetime lifetime = isolation::Lifetime::leased;
 };
 
 // Everything but the constructor and open() is called on the loop's thread. The sandboxes are bound
@@ -44,10 +47,13 @@ class Sandboxes {
   Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy, SandboxesOptions options);
   ~Sandboxes();
 
-  // Before anything else. failed_precondition: another daemon works in this PADDOCK_HOME.
+  // Before anything else. Removes what an earlier daemon left, but for what lives. Blocks.
+  // failed_precondition: another daemon works in this PADDOCK_HOME.
   Status open();
+  // After open(), before all the others: takes over what lives. Whose time is up ends soon.
+  void take_over(net::Task& task);
 
-  // unsupported: leased. not_found: the template. resource_exhausted: too many.
+  // not_found: the template. resource_exhausted: too many.
   Result<std::shared_ptr<LiveSandbox>> create(net::Task& task, CreateRequest request);
   // Running ones only.
   std::shared_ptr<LiveSandbox> find(const std::string& id);
@@ -57,7 +63,7 @@ class Sandboxes {
   // not_found: no such sandbox runs.
   Status kill(net::Task& task, const std::string& id, std::string reason);
   Status set_deadline(net::Task& task, LiveSandbox& sandbox, int64_t deadline_ms);
-  // Kills all, and makes no further ones.
+  // Makes no further ones; kills those that are bound, and lets go of the others.
   void end(net::Task& task);
 
  private:
@@ -71,6 +77,9 @@ class Sandboxes {
   service::Holding asked_for() const;
   service::Holding held_by(const model::Owner& owner) const;
   Result<Entry> make(net::Task& task, CreateRequest request);
+  Status put_on_record(net::Task& task, StartedUp& started, SandboxRecord& record);
+  void let_go(net::Task& task, const std::string& id);
+  LiveSandbox::OnEnd on_end();
   Status finish(net::Task& task, const std::string& id, std::string reason);
   void end_later(LiveSandbox& sandbox, std::string reason);
 
@@ -79,6 +88,7 @@ class Sandboxes {
   policy::Compiled policy_;
   SandboxesOptions options_;
   sys::FileFd lock_;
+  std::vector<Adopted> found_;  // by open(), for take_over()
   bool ending_ = false;
   std::vector<model::Owner> creating_;  // whose are being made
   size_t next_starter_ = 0;

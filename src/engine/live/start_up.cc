@@ -110,6 +110,7 @@ Result<StartedUp> start_up(const Parts& parts, LivePlan plan, net::Worker& worke
     setup.decision.controls.push_back(control);
   }
   setup.limits = plan.limits;
+  setup.lifetime = plan.run.sandbox.lifetime;
   setup.home = kGuestHome;
   setup.environment = as_map(plan.run.environment.variables);
   setup.users = plan.run.sandbox.users;

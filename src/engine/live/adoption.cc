@@ -1,0 +1,144 @@
+#include "engine/live/adoption.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "engine/live/catalogue.h"
+#include "engine/live/live_record.h"
+#include "sys/child.h"
+#include "sys/clock.h"
+#include "sys/fault_point.h"
+
+namespace paddock::engine {
+namespace {
+
+// What dies with its stream is gone within milliseconds, on a loaded machine within seconds.
+constexpr std::chrono::seconds kDeathPatience{20};
+
+class Adopter {
+ public:
+  Adopter(const Parts& parts, LiveInfo info) : parts_(parts), info_(std::move(info)) {}
+
+  // nullopt: it is gone, and on record as such.
+  Result<std::optional<Adopted>> run() {
+    auto adopted = take_over();
+    if (adopted.ok()) return std::optional(std::move(*adopted));
+    PD_TRY_CTX("removing what is left of sandbox " + info_.id.str(), remove());
+    info_.state = SandboxState::gone;
+    info_.reason = reason(adopted.error());
+    PD_TRY(LiveRecords(parts_.database).remove(info_.id));
+    PD_TRY(Catalogue(parts_.database).set_state(info_));
+    return std::optional<Adopted>();
+  }
+
+ private:
+  Result<Adopted> take_over() {
+    Adopted out;
+    identity_ = PD_TRY(find_identity(parts_.database, info_.id));
+    auto setup = PD_TRY(LiveRecords(parts_.database).find(info_.id));
+    if (!setup) return Error(Code::not_found, "it was not made to the end");
+    if (!identity_ || PD_TRY(SandboxRecord::is_dead(parts_.home, info_.id))) {
+      return Error(Code::not_found, "its agent is gone");
+    }
+    out.setup = std::move(*setup);
+    out.backend = PD_TRY(parts_.make_backend(identity_->level));
+    out.sandbox = PD_TRY(out.backend->adopt(adoption_of(out.setup)));
+    Status complete = speak(out);
+    sys::fault_point("live.adopt.spoken");
+    if (complete.ok()) complete = own(out);
+    if (!complete.ok()) {
+      out.sandbox.reset();  // and it is destroyed
+      return std::move(complete).error();
+    }
+    out.info = info_;
+    out.info.state = SandboxState::creating;
+    return out;
+  }
+
+  Status own(Adopted& out) {
+    out.record = std::make_unique<SandboxRecord>(
+        PD_TRY(SandboxRecord::adopt(parts_.home, parts_.database, info_.id)));
+    info_.state = SandboxState::running;
+    return Catalogue(parts_.database).set_state(info_);
+  }
+
+  isolation::Adoption adoption_of(const LiveSetup& setup) const {
+    isolation::Adoption adoption;
+    adoption.id = info_.id;
+    adoption.state_dir = parts_.home / "sandboxes" / info_.id.str();
+    adoption.limits = setup.limits;
+    adoption.home = model::GuestPath(setup.home);
+    adoption.pid = identity_->pid;
+    adoption.pid_start = identity_->pid_start;
+    adoption.controls = setup.decision.controls;
+    adoption.confinement = setup.start;
+    return adoption;
+  }
+
+  // With one of another protocol there is nothing to say, and nothing wrong: it stays until its
+  // time is up.
+  static Status speak(Adopted& out) {
+    // A daemon that was killed while it froze it: only what is paused stays frozen.
+    (void)out.sandbox->thaw().ok();
+    auto link = std::make_unique<AgentLink>(out.sandbox->stream());
+    auto resumed = resume_agent(*link);
+    if (!resumed.ok() && resumed.error().code() == Code::failed_precondition) return {};
+    if (!resumed.ok()) return std::move(resumed).error();
+    out.resumed = std::move(*resumed);
+    out.waiting = sys::SocketFd(::fcntl(out.sandbox->stream().get(), F_DUPFD_CLOEXEC, 3));
+    if (!out.waiting.is_open()) return Error::from_errno(errno, "watching the agent's stream");
+    out.link = std::move(link);
+    return {};
+  }
+
+  Status remove() {
+    auto backend =
+        PD_TRY(parts_.make_backend(identity_ ? identity_->level : model::Level::container));
+    if (identity_ && identity_->pid > 0) {
+      // Destroyed at once: it kills, and waits.
+      (void)sys::Process::adopt(identity_->pid, identity_->pid_start).ok();
+    }
+    const int64_t end = sys::monotonic_us() + std::chrono::microseconds(kDeathPatience).count();
+    while (!PD_TRY(SandboxRecord::is_dead(parts_.home, info_.id))) {
+      if (sys::monotonic_us() > end) return Error(Code::timed_out, "its agent does not end");
+      PD_TRY(backend->reclaim(info_.id));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    PD_TRY(backend->reclaim(info_.id));
+    return remove_orphan(parts_.home, parts_.database, info_.id);
+  }
+
+  std::string reason(const Error& why) const {
+    if (sys::wall_clock_ms() >= info_.deadline_ms) return "its time was up while no daemon ran";
+    if (info_.state == SandboxState::stopping) return "it was being killed when its daemon ended";
+    return "it did not outlive its daemon: " + why.describe();
+  }
+
+  const Parts& parts_;
+  LiveInfo info_;
+  std::optional<SandboxIdentity> identity_;
+};
+
+}  // namespace
+
+Adopted::~Adopted() {
+  if (sandbox) sandbox->let_go();
+  if (record) record->abandon();
+}
+
+Result<std::vector<Adopted>> adopt_all(const Parts& parts) {
+  std::vector<Adopted> out;
+  for (LiveInfo& info : PD_TRY(Catalogue(parts.database).list())) {
+    if (info.state == SandboxState::gone) continue;
+    auto adopted = PD_TRY(Adopter(parts, std::move(info)).run());
+    if (adopted) out.push_back(std::move(*adopted));
+  }
+  return out;
+}
+
+}  // namespace paddock::engine

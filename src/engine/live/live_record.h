@@ -1,0 +1,29 @@
+// What a daemon must know of a live sandbox that it did not start.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "engine/live/live_sandbox.h"
+#include "model/ids.h"
+#include "store/database.h"
+
+namespace paddock::engine {
+
+// Table live_record: one row for each sandbox that outlives its daemon, from before its agent is
+// told so until it is gone. Used by the thread that uses the database.
+class LiveRecords {
+ public:
+  explicit LiveRecords(store::Database& database) : database_(database) {}
+
+  Status put(const model::SandboxId& id, const LiveSetup& setup);
+  // nullopt: there is none. data_corrupt: it is not what was written.
+  Result<std::optional<LiveSetup>> find(const model::SandboxId& id);
+  Status remove(const model::SandboxId& id);
+
+ private:
+  store::Database& database_;
+};
+
+}  // namespace paddock::engine
