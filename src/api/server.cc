@@ -115,7 +115,10 @@ Status serve_keeper(net::Task& task, NotedExchange& exchange, const ServerParts&
   if (Status recorded = check_recorded(parts); !recorded.ok()) {
     return own::answer_error(task, exchange, 503, recorded.error());
   }
-  return own::serve(task, exchange, parts, keeper);
+  if (own::is_own_path(path)) return own::serve(task, exchange, parts, keeper);
+  exchange.note().route = "control";
+  return e2b::serve_control(task, exchange,
+                            {parts.sandboxes, parts.tokens, parts.settings, keeper});
 }
 
 RequestNote note_of(const net::http::RequestHead& request) {

@@ -8,7 +8,8 @@ namespace paddock::api {
 
 // For the listener that clients reach.
 net::http::Handler make_handler(const ServerParts& parts);
-// For the socket of whoever runs the server: our own surface alone, and every sandbox in it.
+// For the socket of whoever runs the server: the control plane and our own surface, without a key
+// and with every sandbox in sight.
 net::http::Handler make_keeper_handler(const ServerParts& parts);
 
 }  // namespace paddock::api

@@ -236,12 +236,13 @@ void Telemetry::on_denied(const engine::LiveInfo& info, const model::Denial& den
   record_event("denied", info.owner, fields);
 }
 
-void Telemetry::on_egress(const model::EgressEvent& event) {
+void Telemetry::on_egress(const engine::LiveInfo& info, const model::EgressEvent& event) {
   const std::string kind(name_of(model::kEgressEventKindNames, event.kind));
   const std::string verdict(name_of(model::kEgressVerdictNames, event.verdict));
   metrics_.add(kGate, {{"kind", kind}, {"verdict", verdict}});
   object fields;
-  fields["sandbox"] = event.sandbox.str();
+  fields["sandbox"] = info.id.str();
+  put_owner(fields, info.owner);
   fields["kind"] = kind;
   fields["verdict"] = verdict;
   fields["host"] = audit_text(event.host);
@@ -249,7 +250,7 @@ void Telemetry::on_egress(const model::EgressEvent& event) {
   fields["rule"] = audit_text(event.rule);
   if (!event.reason.empty()) fields["reason"] = audit_text(event.reason);
   if (!event.method.empty()) fields["method"] = audit_text(event.method);
-  record("egress", fields);
+  record_event("egress", info.owner, fields);
 }
 
 std::string Telemetry::metrics_text(const std::map<std::string, size_t>& states) {

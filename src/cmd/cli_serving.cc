@@ -15,6 +15,20 @@ void add_pairs(CLI::App& verb, const char* flag, std::vector<std::string>& into,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void add_life(CLI::App& verb, SandboxArgs::Verb which, SandboxArgs& args) {
+  using Verb = SandboxArgs::Verb;
+  if (which == Verb::pause) {
+    verb.add_flag("--files-only", args.files_only, "let its processes go");
+  }
+  if (which == Verb::resume || which == Verb::fork) {
+    verb.add_option("--timeout", args.timeout, "how long it lives from then on")->type_name("TIME");
+  }
+  if (which == Verb::snapshot) verb.add_option("--name", args.name, "of the template");
+  if (which == Verb::fork) {
+    verb.add_option("--count", args.count, "how many")->check(CLI::Range(1, 100));
+  }
+}
+
 }  // namespace
 
 void add_serve(CLI::App& app, Invocation& chosen) {
@@ -121,11 +135,16 @@ void add_sandboxes(CLI::App& app, Invocation& chosen) {
     const char* name;
     const char* doc;
   };
-  for (const Row& row : {Row{Verb::list, "ps", "list the sandboxes that live"},
-                         Row{Verb::inspect, "inspect", "one sandbox, its decision and usage"},
-                         Row{Verb::kill, "kill", "end sandboxes and all in them"},
-                         Row{Verb::events, "logs", "what became of a sandbox"},
-                         Row{Verb::usage, "usage", "what each API key used, by day"}}) {
+  for (const Row& row :
+       {Row{Verb::pause, "pause", "stop everything in a sandbox, and keep it"},
+        Row{Verb::resume, "resume", "go on with a paused sandbox"},
+        Row{Verb::snapshot, "snapshot", "keep what a sandbox is now, as a template"},
+        Row{Verb::fork, "fork", "make sandboxes that go on from what one is now"},
+        Row{Verb::list, "ps", "list the sandboxes that live"},
+        Row{Verb::inspect, "inspect", "one sandbox, its decision and usage"},
+        Row{Verb::kill, "kill", "end sandboxes and all in them"},
+        Row{Verb::events, "logs", "what became of a sandbox"},
+        Row{Verb::usage, "usage", "what each API key used, by day"}}) {
     auto args = std::make_shared<SandboxArgs>();
     args->verb = row.verb;
     CLI::App* verb = app.add_subcommand(row.name, row.doc);
@@ -136,6 +155,7 @@ void add_sandboxes(CLI::App& app, Invocation& chosen) {
       names->required();
       if (row.verb != Verb::kill) names->expected(1);
     }
+    add_life(*verb, row.verb, *args);
     verb->add_flag("--json", args->json, "as JSON");
     verb->callback([args, &chosen] { chosen = *args; });
   }

@@ -76,7 +76,8 @@ class Exec {
     std::optional<sys::RawMode> raw;
     if (args_.terminal) raw.emplace(PD_TRY(sys::RawMode::enter(STDIN_FILENO)));
     while (!outcome_) {
-      PD_TRY(take(PD_TRY(call.read())));
+      const std::string bytes = PD_TRY(call.read());
+      PD_TRY(take(bytes));
       if (outcome_ || call.is_done()) break;
       PD_TRY(wait(call, signals));
     }
@@ -110,7 +111,7 @@ class Exec {
     }
   }
 
-  Status take(std::string bytes) {
+  Status take(const std::string& bytes) {
     buffer_ += bytes;
     size_t end;
     while ((end = buffer_.find('\n')) != std::string::npos) {

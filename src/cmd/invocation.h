@@ -139,9 +139,23 @@ struct CpArgs {
 
 // Verbs that ask the daemon one thing.
 struct SandboxArgs {
-  enum class Verb { list, inspect, kill, events, usage } verb = Verb::list;
+  enum class Verb {
+    list,
+    inspect,
+    kill,
+    events,
+    usage,
+    pause,
+    resume,
+    snapshot,
+    fork
+  } verb = Verb::list;
   std::vector<std::string> sandboxes;
-  std::string since;  // usage: a day
+  bool files_only = false;  // pause: processes are not kept
+  std::string timeout;      // resume, fork: how long it lives
+  std::string name;         // snapshot
+  uint32_t count = 1;       // fork
+  std::string since;        // usage: a day
   bool json = false;
 };
 

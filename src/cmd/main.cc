@@ -10,11 +10,6 @@
 
 namespace paddock::cmd {
 
-int fail(const Error& error) {
-  say_error(error);
-  return error.code() == Code::invalid_argument ? 2 : 1;
-}
-
 namespace {
 
 int dispatch(const RunArgs& args, Context& context) {

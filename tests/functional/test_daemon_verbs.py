@@ -169,3 +169,14 @@ def test_completion_knows_every_verb(paddock):
     assert complete("exe") == ["exec"]
     assert {"create", "ls", "revoke"} <= set(complete("key", "''"))
     assert "--timeout" in complete("create", "--t")
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "snapshot", "fork"])
+def test_what_the_daemon_cannot_do_it_says_by_name(paddock, sandbox, verb):
+    """Each verb reaches its endpoint: it is done, or refused in the daemon's own words."""
+    done = paddock(verb, sandbox)
+    if done.code == 0:
+        assert done.out.strip(), done
+    else:
+        assert done.code == 1 and ("not built" in done.err or "cgroup" in done.err), done
+    assert paddock(verb, "zzzzzzzz").code == 1

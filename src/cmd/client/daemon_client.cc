@@ -72,24 +72,32 @@ Status send_file(const sys::SocketFd& socket, const DaemonCall::Request& request
   return {};
 }
 
-Error error_of(int status, const std::string& body) {
+// Our own surface has the code; of the control plane's errors the status tells it.
+Code code_of(int status, std::string_view name) {
   constexpr std::array kCodes{Code::invalid_argument,  Code::not_found,   Code::already_exists,
                               Code::permission_denied, Code::conflict,    Code::failed_precondition,
                               Code::unsupported,       Code::unavailable, Code::resource_exhausted,
                               Code::timed_out,         Code::data_corrupt};
-  auto parsed = model::parse_json(body);
-  const auto* inner =
-      parsed.ok() && parsed->is_object() ? parsed->get_object().if_contains("error") : nullptr;
-  if (inner == nullptr || !inner->is_object()) {
-    return Error(Code::internal, fmt::format("the daemon answered {}", status));
-  }
+  const auto found = std::ranges::find_if(kCodes, [&](Code code) {
+    return name.empty() ? http_status(code) == status : to_string(code) == name;
+  });
+  return found == kCodes.end() ? Code::internal : *found;
+}
+
+Error error_of(int status, const std::string& body) {
+  const auto parsed = model::parse_json(body);
+  const Error unknown(Code::internal, fmt::format("the daemon answered {}", status));
+  if (!parsed.ok() || !parsed->is_object()) return unknown;
+  const boost::json::object& outer = parsed->get_object();
+  const auto* inner = outer.if_contains("error");
+  const boost::json::object& from =
+      inner != nullptr && inner->is_object() ? inner->get_object() : outer;
   auto text = [&](std::string_view name) {
-    const auto* value = inner->get_object().if_contains(name);
+    const auto* value = from.if_contains(name);
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
   };
-  const auto code = std::ranges::find_if(
-      kCodes, [&](Code candidate) { return to_string(candidate) == text("code"); });
-  Error error(code == kCodes.end() ? Code::internal : *code, text("message"));
+  if (text("message").empty()) return unknown;
+  Error error(code_of(status, text("code")), text("message"));
   if (!text("remedy").empty()) error.set_remedy(text("remedy"));
   return error;
 }
@@ -146,9 +154,9 @@ void DaemonCall::shut_down() {
   ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
-Result<boost::json::object> call_daemon(const model::HostPath& home, const std::string& method,
-                                        const std::string& target,
-                                        const boost::json::object& body) {
+Result<boost::json::value> call_for_value(const model::HostPath& home, const std::string& method,
+                                          const std::string& target,
+                                          const boost::json::object& body) {
   DaemonCall::Request request;
   request.method = method;
   request.target = target;
@@ -156,8 +164,14 @@ Result<boost::json::object> call_daemon(const model::HostPath& home, const std::
   DaemonCall call = PD_TRY(DaemonCall::start(home, request));
   PD_TRY(call.check());
   const std::string text = PD_TRY(call.read_all(kMaxBody));
-  if (text.empty()) return boost::json::object();
-  boost::json::value value = PD_TRY(model::parse_json(text));
+  if (text.empty()) return boost::json::value(boost::json::object());
+  return model::parse_json(text);
+}
+
+Result<boost::json::object> call_daemon(const model::HostPath& home, const std::string& method,
+                                        const std::string& target,
+                                        const boost::json::object& body) {
+  boost::json::value value = PD_TRY(call_for_value(home, method, target, body));
   if (!value.is_object()) return Error(Code::data_corrupt, "the daemon's answer is no object");
   return std::move(value.get_object());
 }

@@ -114,6 +114,8 @@ void LiveSandbox::on_message(wire::ToHost message) {
     log_start(found->second);
     log_.add(end_entry(*found->second.process, message.ended()));
   }
+  of_commands_.user_us += message.ended().user_us();
+  of_commands_.system_us += message.ended().system_us();
   found->second.process->on_ended(message.ended());
   if (observer_ != nullptr && !found->second.hidden) {
     observer_->on_command_ended(info_, sys::monotonic_us() - found->second.began_us);
@@ -263,6 +265,11 @@ Status LiveSandbox::kill(net::Task& task, std::string reason) {
   processes_.clear();
   destroyed_ = parts_.worker.run(task, [this] {
     final_usage_ = parts_.sandbox->usage();
+    // Where no cgroup counts it is what its commands were seen to use.
+    if (final_usage_.user_us + final_usage_.system_us == 0) {
+      final_usage_.user_us = of_commands_.user_us;
+      final_usage_.system_us = of_commands_.system_us;
+    }
     Status destroyed = parts_.sandbox->destroy();
     if (destroyed.ok()) {
       parts_.sandbox.reset();

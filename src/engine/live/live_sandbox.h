@@ -148,6 +148,7 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   Denials denials_;
   Observer* observer_ = nullptr;
   model::Usage final_usage_;
+  model::Usage of_commands_;  // processor time of those that have ended
   std::unique_ptr<net::Deadline> deadline_;
   net::Event gone_;
   Status destroyed_;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "model/denial.h"
+#include "model/egress_event.h"
 #include "model/outcome.h"
 
 namespace paddock::engine {
@@ -27,6 +28,8 @@ class Observer {
   virtual void on_command_ended(const LiveInfo& info, int64_t took_us) = 0;
   // Once for equal denials of one sandbox, and for a bounded number of them.
   virtual void on_denied(const LiveInfo& info, const model::Denial& denial) = 0;
+  // What its gate decided about a name, a connection or a request.
+  virtual void on_egress(const LiveInfo& info, const model::EgressEvent& event) = 0;
 };
 
 }  // namespace paddock::engine
