@@ -87,10 +87,12 @@ struct EgressRule {
   std::string name;  // shown in denials; empty: its number
   EgressAction action = EgressAction::deny;
   // Destinations: names, or (without names) literal addresses. With names, `addresses` are what
-  // they may resolve to beside public ones. `every_public_host` is the preset "open" alone.
+  // they may resolve to beside public ones. `every_public_host` is the preset "open" alone,
+  // `every_public_address` (connected to by number) what it adds for served sandboxes.
   std::optional<TextList> hosts;      // "a.example", "*.a.example"
   std::optional<TextList> addresses;  // "192.0.2.1", "198.51.100.0/24"
   bool every_public_host = false;
+  bool every_public_address = false;
   bool shared_suffix = false;     // a wildcard may stand above names of strangers
   std::optional<TextList> ports;  // "443", "8000-8010"; absent: those of the protocol, or all
                                   // for a deny rule
@@ -114,6 +116,12 @@ inline constexpr EnumNames<CredentialKind, 6> kCredentialKindNames{
      {CredentialKind::sigv4, "sigv4"},
      {CredentialKind::git, "git"},
      {CredentialKind::ssh, "ssh"}}};
+
+// What becomes of a value that the program sent in the credential's place (kind header).
+enum class OwnValue { kept, replaced };
+
+// Whether the value is a secret: kept from bodies and responses, and sent by TLS alone.
+enum class Confidence { secret, open };
 
 // Where the secret is kept. Read on the host, once, before the sandbox starts.
 enum class SecretSource { environment, file, command, store };
@@ -140,11 +148,13 @@ struct Credential {
   std::optional<TextList> paths;
   std::string header = "authorization";  // kind header
   std::string form = "Bearer {secret}";  // kind header: the value, around the secret
-  std::string user;                      // basic, git; ssh: whom to log in as
-  std::string parameter;                 // query
-  std::string env;                       // variable inside that holds the placeholder
-  std::string key_id_env;                // the same of the id
-  std::string origin;                    // where it is written
+  OwnValue own_value = OwnValue::kept;   // kind header
+  Confidence confidence = Confidence::secret;
+  std::string user;        // basic, git; ssh: whom to log in as
+  std::string parameter;   // query
+  std::string env;         // variable inside that holds the placeholder
+  std::string key_id_env;  // the same of the id
+  std::string origin;      // where it is written
 };
 
 // Lists of rules, each ordered: in a list the first rule that matches decides, and what none

@@ -124,6 +124,7 @@ Result<std::vector<model::Credential>> read_credentials(const RawMember& member,
 std::string describe(const model::EgressRule& rule) {
   std::string text(name_of(model::kEgressActionNames, rule.action));
   if (rule.every_public_host) text += " every public host";
+  if (rule.every_public_address) text += " every public address";
   add_words(text, rule.hosts);
   add_words(text, rule.addresses);
   if (rule.ports) text += " ports " + join(*rule.ports, ",");

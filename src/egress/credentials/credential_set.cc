@@ -144,7 +144,9 @@ Result<std::shared_ptr<const CredentialSet>> CredentialSet::make(
     set->names_.push_back(name);
     placeholders.push_back(entry.placeholder);
     // A key of ssh is never sent, so that no answer holds it.
-    secrets.emplace_back(is_ssh(entry.loaded.source) ? "" : entry.loaded.secret.reveal());
+    const bool masked =
+        entry.loaded.source.confidence == model::Confidence::secret && !is_ssh(entry.loaded.source);
+    secrets.emplace_back(masked ? entry.loaded.secret.reveal() : std::string_view());
     if (entry.aws_key) {
       // An id is no secret on its own, but its placeholder belongs to one sandbox.
       set->names_.push_back(name);

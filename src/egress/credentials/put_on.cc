@@ -62,7 +62,8 @@ Status CredentialSet::put_on_header(const Entry& entry, http::Request& request,
   const Credential& source = entry.loaded.source;
   const std::string name = http::lower_case(source.header);
   const http::Field* present = http::find_field(request.fields, name);
-  if (present != nullptr && !holds(entry.own, present->value)) return {};
+  const bool keeps = source.own_value == model::OwnValue::kept;
+  if (keeps && present != nullptr && !holds(entry.own, present->value)) return {};
   std::string value = source.form;
   value.replace(value.find(kSlot), kSlot.size(), entry.loaded.secret.reveal());
   http::set_field(request.fields, name, std::move(value));

@@ -153,6 +153,11 @@ std::vector<model::Cidr> Policy::literal_blocks() const {
   for (const List& list : lists_) {
     for (const Rule& rule : list) {
       if (!rule.lets_through() || rule.source().hosts) continue;
+      if (rule.source().every_public_address) {
+        for (const char* all : {"0.0.0.0/0", "::/0"}) {
+          blocks.insert(model::Cidr::parse(all).value());
+        }
+      }
       blocks.insert(rule.addresses().begin(), rule.addresses().end());
     }
   }

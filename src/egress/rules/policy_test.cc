@@ -178,6 +178,11 @@ TEST(Policy, AnAddressNeedsARuleOfItsOwn) {
                            [](auto& r) { r.every_public_host = true; })});
   EXPECT_EQ(connect(*open, "any.example"), Answer::allow);
   EXPECT_EQ(connect(*open, "8.8.8.8"), Answer::deny);
+  auto by_number = policy({with(EgressRule{.action = EgressAction::allow},
+                                [](auto& r) { r.every_public_address = true; })});
+  EXPECT_EQ(connect(*by_number, "8.8.8.8"), Answer::allow);
+  EXPECT_EQ(connect(*by_number, "any.example"), Answer::deny);
+  EXPECT_EQ(by_number->literal_blocks().size(), 2u);
   auto block = policy({with(EgressRule{.action = EgressAction::allow},
                             [](auto& r) { r.addresses = TextList{"8.8.8.0/24"}; })});
   EXPECT_EQ(connect(*block, "8.8.8.8"), Answer::allow);

@@ -66,6 +66,7 @@ bool Rule::covers_host(const Host& host) const {
   const auto* name = std::get_if<HostName>(&host);
   if (name == nullptr) {
     const auto& address = std::get<model::IpAddress>(host);
+    if (source_.every_public_address) return true;  // whether it is public, the dialler looks
     return hosts_.empty() && !source_.hosts &&
            std::any_of(addresses_.begin(), addresses_.end(),
                        [&](const model::Cidr& block) { return block.contains(address); });

@@ -21,13 +21,13 @@ Error refused(std::string why) {
 }
 
 Status check_destination(const EgressRule& rule) {
-  if (rule.every_public_host && (rule.hosts || rule.addresses)) {
+  if ((rule.every_public_host || rule.every_public_address) && (rule.hosts || rule.addresses)) {
     return refused("names hosts beside every public one");
   }
   if (rule.action == EgressAction::deny && rule.hosts && rule.addresses) {
     return refused("refuses hosts and addresses at once").set_remedy("write a rule for each");
   }
-  if (!rule.hosts && !rule.addresses && !rule.every_public_host) {
+  if (!rule.hosts && !rule.addresses && !rule.every_public_host && !rule.every_public_address) {
     return refused("names no destination").set_remedy("add \"hosts\" or \"addresses\"");
   }
   return {};
