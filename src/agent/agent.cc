@@ -45,6 +45,7 @@ enum class Agent::Source : uint64_t {
   command,
   way_out,
   sudo,
+  way_in,
 };
 
 namespace {
@@ -61,7 +62,8 @@ Agent::Agent(Descriptors descriptors, sys::Epoll epoll, Timers timers, sys::Sign
       timers_(std::move(timers)),
       signals_(std::move(signals)),
       refusals_(epoll_, token_of(Source::refusals)),
-      name_queries_(channel_, askers_) {}
+      name_queries_(channel_, askers_),
+      way_in_({epoll_, channel_, token_of(Source::way_in)}) {}
 
 Result<std::unique_ptr<Agent>> Agent::make(Descriptors descriptors) {
   (void)::setsid();  // or the host's terminal stays ours; an error means that the session is our
@@ -143,6 +145,9 @@ void Agent::on_event(uint64_t token, uint32_t events) {
       return;
     case Source::sudo:
       if (sudo_) sudo_->on_ready(oom_);
+      return;
+    case Source::way_in:
+      way_in_.on_event(rest);
       return;
     case Source::command:
       if (Command* command = find(static_cast<uint32_t>(token >> kCommandShift))) {
@@ -230,6 +235,7 @@ Status Agent::take_stream_events() {
 template <typename About>
 void Agent::pass_on(const About& about) {
   if (way_out_ && way_out_->owns(about.stream)) return way_out_->on_stream(about);
+  if (way_in_.owns(about.stream)) return way_in_.on_stream(about);
   if constexpr (requires(Command & command) { command.on_stream(about); }) {
     for (auto& [id, command] : commands_) {
       if (command->owns(about.stream)) command->on_stream(about);
@@ -303,6 +309,9 @@ Status Agent::on_message(const wire::ToAgent& message) {
       } else {
         channel_.close_stream(message.connect_answer().stream());
       }
+      return {};
+    case wire::ToAgent::kForward:
+      way_in_.connect(request, message.forward());
       return {};
     case wire::ToAgent::BODY_NOT_SET:
       break;
@@ -453,6 +462,7 @@ void Agent::reap() {
 bool Agent::pump() {
   auto room = [&] { return kMaxBacklog - std::min(channel_.output().size(), kMaxBacklog); };
   bool more = way_out_ && way_out_->pump(room());
+  more |= way_in_.pump(room());
   for (auto& [id, command] : commands_) {
     more |= command->pump(room());
     if (command->is_orphaned() && !timers_.is_set({TimerKind::orphan_round})) {

@@ -14,6 +14,7 @@
 #include "agent/refusals.h"
 #include "agent/sudo/service.h"
 #include "agent/timers.h"
+#include "agent/way_in.h"
 #include "agent/way_out.h"
 #include "base/result.h"
 #include "sys/epoll.h"
@@ -110,6 +111,7 @@ class Agent {
   AskerFinder askers_;
   NameQueries name_queries_;
   std::optional<WayOut> way_out_;  // where Setup gave one
+  WayIn way_in_;
 };
 
 }  // namespace paddock::agent

@@ -24,6 +24,7 @@ void Agent::lose_host() {
   for (auto& [id, command] : commands_) command->on_host_gone();
   name_queries_.on_host_gone();
   if (way_out_) way_out_->on_host_gone();
+  way_in_.on_host_gone();
 }
 
 // What a host has said before it went is still done: input that it took for its clients, a signal.

@@ -49,6 +49,7 @@ NamedStreams streams_named_by(const ToAgent& message) {
     return {{attach.stdin_stream(), attach.stdout_stream(),
              attach.stderr_stream() == attach.stdout_stream() ? 0 : attach.stderr_stream()}};
   }
+  if (message.has_forward()) return {{message.forward().stream()}, kConnectionCredit};
   const Start& start = message.start();  // all zero where it is another message
   return {{start.stdin_stream(), start.stdout_stream(),
            start.stderr_stream() == start.stdout_stream() ? 0 : start.stderr_stream()}};

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "net/http/input_buffer.h"
 #include "net/http/request_parser.h"
+#include "net/http/upgraded_stream.h"
 
 namespace paddock::net::http {
 namespace {
@@ -29,9 +30,9 @@ bool is_safe_field(const std::string& text) {
   return std::ranges::none_of(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
 }
 
-// 204 has none, and neither does what a HEAD is answered with.
+// Nor does what a HEAD is answered with.
 bool has_no_body(int status) {
-  return status == 204 || status < 200;
+  return status == 204 || status == 304 || status < 200;
 }
 
 class ServedExchange : public Exchange {
@@ -64,8 +65,9 @@ class ServedExchange : public Exchange {
   Status begin(Task& task, const Response& head, std::optional<uint64_t> length) override {
     std::string text = PD_TRY(head_of(head, length));
     begun_ = true;
-    chunked_ = !length && request().minor_version >= 1;
-    if (!length && !chunked_) keep_alive_ = false;  // HTTP/1.0: the end is the end of all
+    chunked_ = !length && request().minor_version >= 1 && !has_no_body(head.status);
+    if (!length && !chunked_ && !has_no_body(head.status))
+      keep_alive_ = false;  // HTTP/1.0: the end is the end of all
     bytes_left_ = length;
     return send(task, text);
   }
@@ -85,13 +87,27 @@ class ServedExchange : public Exchange {
   }
 
   Status finish(Task& task) override {
-    finished_ = !bytes_left_ || *bytes_left_ == 0;
+    finished_ = !bytes_left_ || *bytes_left_ == 0 || is_head_request();
     if (!chunked_ || is_head_request()) return {};
     return send(task, "0\r\n\r\n");
   }
 
   bool has_begun() const override { return begun_; }
   void on_client_gone(std::function<void()> notify) override { input_.on_end(std::move(notify)); }
+
+  void stop_reading() override {
+    stopped_ = true;
+    input_.wake();
+  }
+
+  Result<Stream*> switch_protocols(Task& task, const Response& head) override {
+    const std::string text = PD_TRY(head_of(head, std::nullopt));
+    begun_ = true;
+    keep_alive_ = false;
+    PD_TRY(send(task, text));
+    upgraded_.emplace(stream_, input_);
+    return &*upgraded_;
+  }
 
   // Leaves the connection at the beginning of the next request, or says that there is none.
   bool may_go_on(Task& task) {
@@ -125,7 +141,11 @@ class ServedExchange : public Exchange {
     input_.take(taken->taken);
     piece_ = std::move(taken->data);
     if (taken->taken > 0 || parser_.is_done()) return {};
-    if (!input_.has_ended()) input_.wait_for_more(task, known, patience_.body);
+    if (!input_.has_ended() && !stopped_) input_.wait_for_more(task, known, patience_.body);
+    if (stopped_) {
+      broken_ = true;
+      return Error(Code::unavailable, "the body is wanted no more");
+    }
     if (input_.bytes().size() > known) return {};
     broken_ = true;
     if (input_.has_ended()) return Error(Code::unavailable, "the client left within its request");
@@ -182,6 +202,8 @@ class ServedExchange : public Exchange {
   bool finished_ = false;
   bool broken_ = false;
   bool continued_ = false;
+  bool stopped_ = false;  // reading the body
+  std::optional<UpgradedStream> upgraded_;
 };
 
 // nullopt: the client left, between requests or within the head.

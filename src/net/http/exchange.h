@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "net/http/message.h"
+#include "net/stream.h"
 #include "net/task.h"
 
 namespace paddock::net::http {
@@ -34,6 +35,13 @@ class Exchange {
   virtual Status write(Task& task, std::string_view piece) = 0;
   virtual Status finish(Task& task) = 0;
   virtual bool has_begun() const = 0;
+
+  // Reads of the body that wait, and later ones, fail: for another coroutine that reads it while
+  // this one writes.
+  virtual void stop_reading() = 0;
+  // Answers with `head` (status 101) and leaves HTTP: the stream begins behind the request and is
+  // good until the handler returns.
+  virtual Result<Stream*> switch_protocols(Task& task, const Response& head) = 0;
 
   // Called once, on the loop's thread and while the handler lives, when the client has gone, or at
   // once if it has. It may not wait.

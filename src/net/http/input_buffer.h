@@ -26,6 +26,8 @@ class InputBuffer : public std::enable_shared_from_this<InputBuffer> {
   bool has_ended() const { return ended_; }
   // Returns when there are more than `known` bytes, at the end, or when the time is up.
   void wait_for_more(Task& task, size_t known, std::chrono::milliseconds time);
+  // Ends the wait for more.
+  void wake() { changed_.notify_all(); }
   // Called when the client ends its side; nullptr: by nobody.
   void on_end(std::function<void()> notify);
 
