@@ -64,6 +64,13 @@ class NotedExchange : public net::http::Exchange {
   void on_client_gone(std::function<void()> notify) override {
     exchange_.on_client_gone(std::move(notify));
   }
+  void stop_reading() override { exchange_.stop_reading(); }
+  Result<net::Stream*> switch_protocols(net::Task& task, const net::http::Response& head) override {
+    note_.status = head.status;
+    note_.is_stream = true;
+    on_stream_(note_);
+    return exchange_.switch_protocols(task, head);
+  }
   void note_failure(std::string_view what) override { note_.failure = what; }
 
  private:

@@ -78,8 +78,8 @@ Status serve_caller(net::Task& task, NotedExchange& exchange, const ServerParts&
     return answer_error(task, exchange, recorded.error());
   }
   if (!is_own) {
-    return e2b::serve_control(task, exchange,
-                              {parts.sandboxes, parts.tokens, parts.settings, *caller});
+    return e2b::serve_control(
+        task, exchange, {parts.sandboxes, parts.tokens, parts.settings, parts.secrets, *caller});
   }
   if (!*caller) return own::refuse(task, exchange);
   return own::serve(task, exchange, parts, **caller);

@@ -3,6 +3,7 @@
 
 #include "api/doorkeeper.h"
 #include "api/e2b/access.h"
+#include "api/e2b/secrets.h"
 #include "api/telemetry.h"
 #include "engine/live/sandboxes.h"
 #include "service/settings.h"
@@ -16,6 +17,7 @@ struct ServerParts {
   Doorkeeper& door;
   Telemetry& telemetry;
   const service::ServerSettings& settings;
+  const e2b::SecretBook& secrets;
 };
 
 }  // namespace paddock::api

@@ -12,6 +12,7 @@
 
 #include "cmd/cli_completion.h"
 #include "cmd/cli_serving.h"
+#include "cmd/cli_settings.h"
 #include "policy/setting.h"
 
 namespace paddock::cmd {
@@ -21,22 +22,6 @@ constexpr const char* kDescription =
     "Run code that nobody has read, in isolation, over a view of this directory.";
 constexpr int kWrongUse = 2;
 constexpr int kPaddockCouldNot = 125;  // of `run`, whose other statuses are the command's
-
-// Every setting with a flag becomes an option; its words go to the policy layer as they are.
-void add_settings(CLI::App& verb, std::vector<policy::FlagValue>& flags) {
-  for (const policy::Setting& setting : policy::settings()) {
-    if (setting.flag.empty()) continue;
-    std::string key(setting.key);
-    auto take = [&flags, key](const std::string& text) { flags.push_back({key, text}); };
-    auto* option = verb.add_option_function<std::string>(std::string(setting.flag), take,
-                                                         std::string(setting.doc))
-                       ->type_name(std::string(policy::placeholder(setting.shape)))
-                       ->group("Settings (policy keys)");
-    if (policy::is_list(setting.shape)) {
-      option->trigger_on_parse()->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1);
-    }
-  }
-}
 
 // An empty id is a variable that was not set, never the default.
 std::string check_id(const std::string& id) {

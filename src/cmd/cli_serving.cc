@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cmd/cli_settings.h"
+
 namespace paddock::cmd {
 namespace {
 
@@ -43,6 +45,7 @@ void add_serve(CLI::App& app, Invocation& chosen) {
   verb->add_flag("--kill-on-exit", args->kill_on_exit,
                  "end every sandbox with the server, however it ends; else they go on until their "
                  "time is up, and the next server takes them over");
+  add_settings(*verb, args->flags);
   verb->callback([args, &chosen] { chosen = *args; });
 }
 

@@ -1,4 +1,4 @@
-// The part of the command line that is about the daemon. With cli.cc the only units with CLI11.
+// The part of the command line that is about the daemon. Units with CLI11: cli*.cc alone.
 #pragma once
 
 #include "cmd/invocation.h"

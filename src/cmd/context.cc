@@ -99,8 +99,8 @@ Result<engine::Parts> Context::parts(uint32_t root_user) {
   options.hostname = engine::kGuestHostname;
   options.root_owned_writable = caller_.uid == 0;  // by sudo, where it is not the user
   images_ = image::make_host_images(options);
-  return engine::Parts{home_,       PD_TRY(agent_program()), *database_, *images_,
-                       *view_store, isolation::make_backend};
+  return engine::Parts{home_,       PD_TRY(agent_program()), *database_,       *images_,
+                       *view_store, isolation::make_backend, share_directory()};
 }
 
 Result<engine::Engine*> Context::engine() {
@@ -121,6 +121,13 @@ Result<HostPath> Context::agent_program() const {
   }
   return Error(Code::not_found, "paddock-agent is not installed beside " + printable(self))
       .set_remedy("install both programs from one build");
+}
+
+HostPath Context::share_directory() const {
+  auto self = sys::real_path("/proc/self/exe");
+  if (!self.ok()) return HostPath();
+  auto path = sys::real_path(self->substr(0, self->find_last_of('/')) + "/../share/paddock");
+  return path.ok() ? HostPath(*path) : HostPath();
 }
 
 Result<HostPath> Context::workspace(const std::string& directory) const {

@@ -59,6 +59,7 @@ class Context {
 
  private:
   Result<model::HostPath> agent_program() const;
+  model::HostPath share_directory() const;  // empty: not installed
 
   Caller caller_;
   model::HostPath home_;

@@ -96,6 +96,7 @@ struct ServeArgs {
   bool kill_on_exit = false;
   bool explain = false;  // show the settings instead
   bool json = false;
+  std::vector<policy::FlagValue> flags;  // settings of policy, as given
 };
 
 struct AuditArgs {

@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "cmd/console.h"
 #include "cmd/serve_settings.h"
+#include "cmd/served_policy.h"
 #include "cmd/verbs.h"
 #include "engine/live/installation_key.h"
 #include "engine/live/sandboxes.h"
@@ -114,12 +115,13 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   }
   // Before any thread: they inherit that these signals are nobody's but the descriptor's.
   sys::SignalFd signals = PD_TRY(sys::SignalFd::open({SIGINT, SIGTERM, SIGHUP}));
-  policy::Compiled policy = PD_TRY(context.settings(model::HostPath(), {}));
+  ServedPolicy policy = PD_TRY(served_policy(args, context));
   engine::Parts parts = PD_TRY(context.parts(engine::kLiveUser));
   const model::HostPath home = PD_TRY(context.home());
   const std::string database = (home / "paddock.db").str();
   service::KeyRing keys(PD_TRY(store::Database::open(database)));
   api::Doorkeeper door(keys, PD_TRY(rule_for(endpoint, settings.keys, keys)));
+  const api::e2b::SecretBook secrets((home / "client-secrets").str());
   const api::e2b::AccessTokens tokens(PD_TRY(engine::installation_key(home)));
   api::Telemetry telemetry(PD_TRY(open_audit(home, settings)),
                            PD_TRY(store::Database::open(database)));
@@ -128,11 +130,14 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   std::unique_ptr<engine::Sandboxes> sandboxes;
   net::Loop loop;
   engine::SandboxesOptions options;
+  options.egress = policy.egress;
+  options.caller_environment = context.caller().environment;
+  options.caller_home = context.caller().home;
   options.max_sandboxes = settings.max_sandboxes;
   options.observer = &telemetry;
   if (args.kill_on_exit) options.lifetime = isolation::Lifetime::bound;
-  sandboxes =
-      std::make_unique<engine::Sandboxes>(loop, std::move(parts), std::move(policy), options);
+  sandboxes = std::make_unique<engine::Sandboxes>(loop, std::move(parts),
+                                                  std::move(policy.compiled), options);
   std::shared_ptr<net::Listener> listener =
       PD_TRY(net::Listener::open(loop, endpoint.address, endpoint.port));
   PD_TRY(sandboxes->open());
@@ -141,7 +146,7 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   std::shared_ptr<net::Listener> keepers = PD_TRY(net::Listener::open_unix(loop, socket));
   // Nothing may fail from here on: what is taken over ends with `sandboxes`, but for end().
   run_on(loop, [&](net::Task& task) { sandboxes->take_over(task); });
-  const api::ServerParts served{*sandboxes, tokens, door, telemetry, settings};
+  const api::ServerParts served{*sandboxes, tokens, door, telemetry, settings, secrets};
   run_on(loop, [&](net::Task&) {
     telemetry.record("server_started", {{"listen", endpoint.address.with_port(listener->port())},
                                         {"pid", ::getpid()},

@@ -104,8 +104,8 @@ Result<wire::StreamId> EgressBridge::open(const wire::ConnectQuery& query) {
     return Error(Code::invalid_argument, "a port that is none");
   }
   sys::SocketPair pair = PD_TRY(sys::make_socket_pair(SOCK_STREAM | SOCK_NONBLOCK));
-  // No number comes again within four thousand million: frames of a former stream are long gone.
-  last_stream_ = last_stream_ == UINT32_MAX ? kFirstStream : last_stream_ + 1;
+  // No number comes again within two thousand million: frames of a former stream are long gone.
+  last_stream_ = last_stream_ == kLastStream ? kFirstStream : last_stream_ + 1;
   const wire::StreamId id = last_stream_;
   PD_TRY(epoll_.add(pair.first, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, id));
   PD_TRY(gate_.open({sandbox_, std::move(destination), static_cast<uint16_t>(query.port()),

@@ -27,8 +27,9 @@ namespace paddock::engine {
 // of the sockets; destroying it breaks every connection off. Gate and link outlive it.
 class EgressBridge {
  public:
-  // Numbers below are for the streams of commands.
+  // Numbers below and beyond are for other streams.
   static constexpr wire::StreamId kFirstStream = 16;
+  static constexpr wire::StreamId kLastStream = 0x7fffffff;
 
   static Result<std::unique_ptr<EgressBridge>> make(egress::Gate& gate, model::SandboxId sandbox,
                                                     AgentLink& link);

@@ -111,36 +111,41 @@ egress::SecretSources secret_sources(const EgressRequest& request) {
 }
 
 // A variable that policy hands over as it is would hold what the placeholder stands for.
-Status check_placeholders(const Variables& placeholders, const model::Settings& settings) {
-  for (const auto& [name, placeholder] : placeholders) {
-    const bool passed = std::find(settings.pass_env.begin(), settings.pass_env.end(), name) !=
-                        settings.pass_env.end();
-    if (!passed && !settings.env.contains(name)) continue;
-    return Error(Code::failed_precondition,
-                 fmt::format("{} is to hold a credential's placeholder, and {} sets it too",
-                             printable(name), passed ? "env.pass" : "env.set"))
-        .set_remedy("leave it out there: the gate puts the secret on");
+Status check_placeholders(const std::vector<egress::LoadedCredential>& credentials,
+                          const model::Settings& settings) {
+  for (const egress::LoadedCredential& credential : credentials) {
+    for (const std::string& name : {credential.source.env, credential.source.key_id_env}) {
+      const bool passed = std::find(settings.pass_env.begin(), settings.pass_env.end(), name) !=
+                          settings.pass_env.end();
+      if (name.empty() || (!passed && !settings.env.contains(name))) continue;
+      return Error(Code::failed_precondition,
+                   fmt::format("{} is to hold a credential's placeholder, and {} sets it too",
+                               printable(name), passed ? "env.pass" : "env.set"))
+          .set_remedy("leave it out there: the gate puts the secret on");
+    }
   }
   return {};
 }
 
-Status add_credentials(const EgressRequest& request, OfPresets& presets, EgressPlan& plan) {
+// Those that some host in reach is to get.
+Result<std::vector<egress::LoadedCredential>> load_used(const EgressRequest& request,
+                                                        const egress::Policy& policy) {
   std::vector<model::Credential> used;
   for (const model::Credential& credential : request.settings.egress.credentials) {
-    if (is_of_use(*plan.rules.policy, credential)) used.push_back(credential);
+    if (is_of_use(policy, credential)) used.push_back(credential);
   }
-  auto loaded = PD_TRY(egress::load_credentials(used, secret_sources(request)));
-  for (egress::LoadedCredential& credential : presets.credentials)
-    loaded.push_back(std::move(credential));
-  if (loaded.empty()) return {};
-  for (const egress::LoadedCredential& credential : loaded) {
+  return egress::load_credentials(used, secret_sources(request));
+}
+
+Status add_credentials(const EgressSource& source, std::string_view key, EgressPlan& plan) {
+  if (source.credentials.empty()) return {};
+  for (const egress::LoadedCredential& credential : source.credentials) {
     plan.grants.push_back("credential " + credential.source.name + ": " +
                           policy::describe(credential.source));
   }
-  plan.rules.credentials =
-      PD_TRY(egress::CredentialSet::make(std::move(loaded), sys::random_bytes(kSandboxKey)));
+  plan.rules.credentials = PD_TRY(egress::CredentialSet::make(source.credentials, key));
   plan.placeholders = plan.rules.credentials->environment();
-  return check_placeholders(plan.placeholders, request.settings);
+  return {};
 }
 
 bool looks_inside(const EgressRule& rule) {
@@ -204,27 +209,47 @@ Variables trust_variables(const std::string& path) {
   return variables;
 }
 
-Result<EgressPlan> make_egress_plan(const EgressRequest& request) {
+Result<EgressSource> make_egress_source(const EgressRequest& request) {
+  EgressSource source;
+  const bool learns = request.learning == Learning::yes;
+  if (request.settings.egress.allows_nothing() && !learns) return source;
+  OfPresets presets = PD_TRY(expand_presets(request));
+  source.policy = PD_TRY(policy::egress_lists(request.settings.egress, presets.rules));
+  const auto compiled = PD_TRY(egress::Policy::compile(source.policy));
+  if (compiled->empty()) return EgressSource();
+  source.settings = std::move(presets.settings);
+  source.known_hosts = known_hosts_files(request.caller_home);
+  source.credentials = PD_TRY(load_used(request, *compiled));
+  for (egress::LoadedCredential& credential : presets.credentials)
+    source.credentials.push_back(std::move(credential));
+  PD_TRY(check_placeholders(source.credentials, request.settings));
+  return source;
+}
+
+Result<EgressPlan> plan_from(const EgressSource& source, std::string_view key) {
   EgressPlan plan;
   plan.control = {"egress", ControlState::enforced, "nothing leaves"};
-  const bool learns = request.learning == Learning::yes;
-  if (request.settings.egress.allows_nothing() && !learns) return plan;
-  OfPresets presets = PD_TRY(expand_presets(request));
-  const model::EgressPolicy source =
-      PD_TRY(policy::egress_lists(request.settings.egress, presets.rules));
-  auto compiled = PD_TRY(egress::Policy::compile(source));
-  if (compiled->empty()) return plan;
-  plan.rules.policy = std::move(compiled);
-  plan.rules.known_hosts = known_hosts_files(request.caller_home);
-  plan.ssh_hosts = opened_ssh_hosts(source);
+  if (source.policy.lists.empty()) return plan;
+  plan.rules.policy = PD_TRY(egress::Policy::compile(source.policy));
+  plan.rules.known_hosts = source.known_hosts;
+  plan.ssh_hosts = opened_ssh_hosts(source.policy);
   plan.literals = plan.rules.policy->literal_blocks();
-  plan.settings = std::move(presets.settings);
-  PD_TRY(add_credentials(request, presets, plan));
+  plan.settings = source.settings;
+  PD_TRY(add_credentials(source, key, plan));
   plan.opens_tls = plan.rules.credentials != nullptr;
-  for (const auto& list : source.lists)
+  for (const auto& list : source.policy.lists)
     plan.opens_tls = plan.opens_tls || std::any_of(list.begin(), list.end(), looks_inside);
-  describe_plan(source, plan);
+  describe_plan(source.policy, plan);
   return plan;
+}
+
+std::string make_sandbox_key() {
+  return sys::random_bytes(kSandboxKey);
+}
+
+Result<EgressPlan> make_egress_plan(const EgressRequest& request) {
+  const EgressSource source = PD_TRY(make_egress_source(request));
+  return plan_from(source, make_sandbox_key());
 }
 
 }  // namespace paddock::engine

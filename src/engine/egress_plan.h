@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,10 +45,26 @@ struct EgressPlan {
   bool lets_out() const { return rules.policy != nullptr; }
 };
 
+// What policy lets out on this host, before a sandbox is named. Immutable: one serves many.
+struct EgressSource {
+  model::EgressPolicy policy;
+  Variables settings;                                 // of package tools
+  std::vector<egress::LoadedCredential> credentials;  // of use under these rules
+  std::vector<std::string> known_hosts{};             // files that ssh's hosts are known by
+  std::string nothing_because;                        // why no list is there, where that is news
+};
+
 // Reads secrets, and asks the host's tools where a preset wants it (they run in "/", so that no
 // file of the workspace is theirs). invalid_argument, permission_denied: a rule that cannot hold.
 // failed_precondition: a credential that cannot be had, or that the policy gives away as well.
 Result<EgressPlan> make_egress_plan(const EgressRequest& request);
+
+// The same in two steps: what takes long, and what each sandbox needs. Without lists nothing
+// leaves.
+Result<EgressSource> make_egress_source(const EgressRequest& request);
+// `key` makes the placeholders: random, of one sandbox alone, and kept when its rules change.
+Result<EgressPlan> plan_from(const EgressSource& source, std::string_view key);
+std::string make_sandbox_key();
 
 // Runs tools with the caller's environment, outside of any workspace.
 egress::HostTools host_tools(const std::map<std::string, std::string>& environment,

@@ -1,5 +1,6 @@
 #include "engine/egress_setup.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 
@@ -31,7 +32,9 @@ wire::Egress egress_setup(wire::Egress::Form form, const std::vector<model::Cidr
   wire::Egress setup;
   setup.set_form(form);
   if (form == wire::Egress::PROXY) return setup;
-  if (literals.size() + std::size(kSynthetic) > wire::kMaxRedirected) {
+  const bool all = std::any_of(literals.begin(), literals.end(),
+                               [](const model::Cidr& block) { return block.prefix() == 0; });
+  if (all || literals.size() + std::size(kSynthetic) > wire::kMaxRedirected) {
     add_all(setup, kEverything);
     return setup;
   }

@@ -50,6 +50,7 @@ struct RunRequest {
   std::optional<model::ViewId> view;  // go on in this view
   Stdio stdio;
   Learning learning = Learning::no;
+  std::optional<EgressPlan> egress;  // made already; else it is made from the policy
 };
 
 // What the engine is made of. Everything outlives the engine.
@@ -60,6 +61,7 @@ struct Parts {
   image::ImageStore& images;
   view::ViewStore& views;
   BackendMaker make_backend;
+  model::HostPath share{};  // of this installation: programs that are shown inside; empty: none
 };
 
 // Used by one thread at a time.

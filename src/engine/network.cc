@@ -25,8 +25,12 @@ void bound(std::string& text) {
 }  // namespace
 
 struct Network::Log {
+  explicit Log(NetworkKeep what) : keep(what) {}
+
+  const NetworkKeep keep;
   std::mutex mutex;
   model::NetworkRecord record;
+  Denials denials;
 
   void add(model::EgressEvent event) {
     for (std::string* text :
@@ -34,6 +38,10 @@ struct Network::Log {
       bound(*text);
     }
     std::lock_guard lock(mutex);
+    if (keep == NetworkKeep::denials) {
+      if (event.verdict == model::EgressVerdict::denied) denials.add(model::to_denial(event));
+      return;
+    }
     if (record.events.size() < kMaxEvents) {
       record.events.push_back(std::move(event));
     } else {
@@ -75,17 +83,22 @@ void Network::take(const model::EgressEvent& event) {
   if (log != nullptr) log->add(event);
 }
 
-NetworkSession::NetworkSession(Network& network, egress::Gate& gate, model::SandboxId id)
-    : network_(network), gate_(gate), id_(std::move(id)), log_(std::make_shared<Network::Log>()) {
+NetworkSession::NetworkSession(Network& network, egress::Gate& gate, model::SandboxId id,
+                               NetworkKeep keep)
+    : network_(network),
+      gate_(gate),
+      id_(std::move(id)),
+      log_(std::make_shared<Network::Log>(keep)) {
   std::lock_guard lock(network_.mutex_);
   network_.logs_[id_] = log_;
 }
 
 Result<std::unique_ptr<NetworkSession>> NetworkSession::begin(Network& network,
                                                               const model::SandboxId& id,
-                                                              egress::SandboxRules rules) {
+                                                              egress::SandboxRules rules,
+                                                              NetworkKeep keep) {
   egress::Gate* gate = PD_TRY(network.gate());
-  std::unique_ptr<NetworkSession> session(new NetworkSession(network, *gate, id));
+  std::unique_ptr<NetworkSession> session(new NetworkSession(network, *gate, id, keep));
   gate->set_rules(id, std::move(rules));
   return session;
 }
@@ -94,6 +107,11 @@ NetworkSession::~NetworkSession() {
   gate_.forget(id_);
   std::lock_guard lock(network_.mutex_);
   network_.logs_.erase(id_);
+}
+
+Denials NetworkSession::denials() const {
+  std::lock_guard lock(log_->mutex);
+  return log_->denials;
 }
 
 model::NetworkRecord NetworkSession::end() {

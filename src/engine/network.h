@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "egress/gate.h"
+#include "engine/denials.h"
 #include "model/network_record.h"
 #include "model/paths.h"
 
@@ -38,23 +39,29 @@ class Network {
   std::unique_ptr<egress::Gate> gate_;  // last: it reports until it is gone
 };
 
+// What is kept of what a sandbox asks: of one that lives long only what was refused, merged.
+enum class NetworkKeep { everything, denials };
+
 // One sandbox at the gate, from before it starts until it is gone. Destroyed, its connections are
 // closed and its names forgotten.
 class NetworkSession {
  public:
   static Result<std::unique_ptr<NetworkSession>> begin(Network& network, const model::SandboxId& id,
-                                                       egress::SandboxRules rules);
+                                                       egress::SandboxRules rules,
+                                                       NetworkKeep keep = NetworkKeep::everything);
   ~NetworkSession();
   NetworkSession(const NetworkSession&) = delete;
   NetworkSession& operator=(const NetworkSession&) = delete;
 
   egress::Gate& gate() { return gate_; }
   const model::SandboxId& id() const { return id_; }
+  // What was refused so far, where only that is kept.
+  Denials denials() const;
   // Closes what is open and returns everything that was asked. Once.
   model::NetworkRecord end();
 
  private:
-  NetworkSession(Network& network, egress::Gate& gate, model::SandboxId id);
+  NetworkSession(Network& network, egress::Gate& gate, model::SandboxId id, NetworkKeep keep);
 
   Network& network_;
   egress::Gate& gate_;

@@ -11,6 +11,7 @@
 #include "engine/egress_bridge.h"
 #include "engine/egress_setup.h"
 #include "engine/engine.h"
+#include "engine/gate_trust.h"
 #include "engine/outcome_of.h"
 #include "engine/relay.h"
 #include "engine/run_plan.h"
@@ -97,41 +98,13 @@ model::Denial limit_of(const RelayResult& result) {
   return denial;
 }
 
-constexpr const char* kTrustInside = "/run/paddock/ca.pem";
-constexpr const char* kSystemBundle = "/etc/ssl/certs/ca-certificates.crt";
-
-// Programs inside must trust the authority by which the gate opens TLS: by the system's bundle and
-// by the variables that they look for one with.
-Status add_trust(Network& network, const RunRequest& request, RunPlan& plan) {
-  const model::HostPath bundle = plan.sandbox.state_dir / "ca.pem";
-  const std::string trusted = PD_TRY(network.trust_bundle());
-  PD_TRY(sys::replace_file(bundle.str(), trusted, 0644));
-  auto& binds = plan.sandbox.files.binds;
-  binds.push_back({model::GuestPath(kTrustInside), bundle, model::Access::read_only});
-  if (sys::exists(request.policy.settings.rootfs.value_or("") + kSystemBundle))
-    binds.push_back({model::GuestPath(kSystemBundle), bundle, model::Access::read_only});
-  set_variables(plan.environment, trust_variables(kTrustInside), Present::kept);
-  return {};
-}
-
-// And the gate itself, where it is the ssh server of a host.
-Status add_ssh_trust(egress::Gate& gate, RunPlan& plan) {
-  const model::HostPath file = plan.sandbox.state_dir / "known_hosts";
-  const std::string key = PD_TRY(gate.ssh_host_key());
-  PD_TRY(sys::replace_file(file.str(), known_hosts_text(plan.egress.ssh_hosts, key), 0644));
-  plan.sandbox.files.binds.push_back(
-      {model::GuestPath(kKnownHostsInside), file, model::Access::read_only});
-  return {};
-}
-
 // nullptr: nothing leaves.
-Result<std::unique_ptr<NetworkSession>> begin_network(Network& network, const RunRequest& request,
-                                                      RunPlan& plan) {
+Result<std::unique_ptr<NetworkSession>> begin_network(Network& network, RunPlan& plan) {
   if (!plan.egress.lets_out()) return std::unique_ptr<NetworkSession>();
   auto session =
       PD_TRY(NetworkSession::begin(network, plan.sandbox.id, std::move(plan.egress.rules)));
   if (plan.egress.opens_tls) {
-    PD_TRY_CTX("making programs trust the gate", add_trust(network, request, plan));
+    PD_TRY_CTX("making programs trust the gate", add_trust(network, plan));
   }
   if (!plan.egress.ssh_hosts.empty()) {
     PD_TRY_CTX("making programs know the gate", add_ssh_trust(session->gate(), plan));
@@ -167,7 +140,7 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
                                      Network& network, SandboxRecord& record, view::Step& step,
                                      const std::function<void(const Decision&)>& decided) {
   // Before the sandbox, so that it is still there when the last of it goes.
-  const auto session = PD_TRY(begin_network(network, request, plan));
+  const auto session = PD_TRY(begin_network(network, plan));
   const model::Limits& limits = request.policy.settings.limits;
   int64_t started_us = sys::monotonic_us();
   std::unique_ptr<Sandbox> sandbox = PD_TRY(backend.start(plan.sandbox));

@@ -126,12 +126,14 @@ Status plan_egress(RunPlan& plan, const RunRequest& request, const Parts& parts)
   const model::Settings& settings = request.policy.settings;
   const bool has_workspace = settings.mode != WorkspaceMode::none;
   plan.egress =
-      PD_TRY(make_egress_plan({.settings = settings,
-                               .caller_environment = request.caller_environment,
-                               .caller_home = request.caller_home,
-                               .workspace = has_workspace ? request.workspace : HostPath(),
-                               .home = parts.home,
-                               .learning = request.learning}));
+      request.egress
+          ? *request.egress
+          : PD_TRY(make_egress_plan({.settings = settings,
+                                     .caller_environment = request.caller_environment,
+                                     .caller_home = request.caller_home,
+                                     .workspace = has_workspace ? request.workspace : HostPath(),
+                                     .home = parts.home,
+                                     .learning = request.learning}));
   plan.decision.controls.push_back(plan.egress.control);
   for (const std::string& grant : plan.egress.grants) plan.decision.grants.push_back(grant);
   set_variables(plan.environment, plan.egress.placeholders, Present::replaced);

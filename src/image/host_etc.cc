@@ -30,7 +30,7 @@ constexpr std::string_view kFormat = "2";
 // What tools read and what holds no credential. Directories are taken whole, but only what
 // everybody may read of them; private keys and password files are not readable by everybody, and
 // not listed.
-constexpr std::array<std::string_view, 62> kAllowed{"alternatives",
+constexpr std::array<std::string_view, 63> kAllowed{"alternatives",
                                                     "bash.bashrc",
                                                     "bash_completion",
                                                     "ca-certificates",
@@ -69,6 +69,7 @@ constexpr std::array<std::string_view, 62> kAllowed{"alternatives",
                                                     "magic.mime",
                                                     "mailcap",
                                                     "manpath.config",
+                                                    "matplotlibrc",
                                                     "maven",
                                                     "mime.types",
                                                     "nanorc",

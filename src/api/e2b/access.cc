@@ -33,6 +33,10 @@ std::string AccessTokens::of(std::string_view sandbox_id) const {
   return egress::to_hex(egress::hmac_sha256(key_, sandbox_id)).substr(0, kTokenLength);
 }
 
+std::string AccessTokens::of_traffic(std::string_view sandbox_id) const {
+  return of("traffic to " + std::string(sandbox_id));  // no sandbox has such an id
+}
+
 std::string signature_of(const SignedUrl& url, std::string_view token) {
   std::string text = url.path + ":" + url.operation + ":" + url.user + ":" + std::string(token);
   if (url.expires) text += ":" + std::to_string(*url.expires);

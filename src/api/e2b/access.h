@@ -16,6 +16,8 @@ class AccessTokens {
  public:
   explicit AccessTokens(std::string key) : key_(std::move(key)) {}
   std::string of(std::string_view sandbox_id) const;
+  // For its ports, where they are not public.
+  std::string of_traffic(std::string_view sandbox_id) const;
 
  private:
   std::string key_;

@@ -11,7 +11,10 @@
 #include "api/e2b/envd.h"
 #include "api/e2b/files_http.h"
 #include "api/e2b/json.h"
+#include "api/e2b/network_json.h"
 #include "api/e2b/observation.h"
+#include "api/e2b/routing.h"
+#include "api/e2b/secrets_http.h"
 #include "base/strings.h"
 #include "sys/clock.h"
 
@@ -77,12 +80,24 @@ Result<std::optional<int64_t>> read_timeout(const Request& request,
   return ms;
 }
 
+Reach reach_of(const Request& request, const LiveSandbox& sandbox) {
+  const AccessTokens& tokens = request.options.tokens;
+  return {tokens.of(sandbox.id()), tokens.of_traffic(sandbox.id()),
+          domain_of(request.exchange.request(), request.options.settings.domain)};
+}
+
+SecretLookup secrets_of(const Request& request) {
+  return [&request](const std::string& name) {
+    return request.options.secrets.value_of(request.caller(), name);
+  };
+}
+
 // ---- making and listing
 
 Status create(const Request& request) {
   auto body = read_body(request);
   if (!body.ok()) return fail(request, body.error());
-  auto wanted = create_request(*body, request.version);
+  auto wanted = create_request(*body, request.version, secrets_of(request));
   if (!wanted.ok()) return fail(request, wanted.error());
   if (Status fits = check_timeout(request, wanted->timeout_ms); !fits.ok()) {
     return fail(request, fits.error());
@@ -91,7 +106,7 @@ Status create(const Request& request) {
   wanted->quota = request.options.settings.quota_of(request.caller().label);
   auto made = request.options.sandboxes.create(request.task, std::move(*wanted));
   if (!made.ok()) return fail(request, made.error());
-  return answer(request, 201, session_json(**made, request.options.tokens.of((*made)->id())));
+  return answer(request, 201, session_json(**made, reach_of(request, **made)));
 }
 
 // Metadata comes encoded twice: as a query string within a query's value.
@@ -169,7 +184,7 @@ Status list(const Request& request) {
 // ---- one sandbox
 
 Status detail(const Request& request, LiveSandbox& sandbox) {
-  return answer(request, 200, detail_json(sandbox, request.options.tokens.of(sandbox.id())));
+  return answer(request, 200, detail_json(sandbox, reach_of(request, sandbox)));
 }
 
 Status end(const Request& request, LiveSandbox& sandbox) {
@@ -199,7 +214,7 @@ Status connect(const Request& request, LiveSandbox& sandbox) {
   if (!ms.ok()) return fail(request, ms.error());
   Status extended = extend(request, sandbox, *ms);
   if (!extended.ok()) return fail(request, extended.error());
-  return answer(request, 200, session_json(sandbox, request.options.tokens.of(sandbox.id())));
+  return answer(request, 200, session_json(sandbox, reach_of(request, sandbox)));
 }
 
 Status refresh(const Request& request, LiveSandbox& sandbox) {
@@ -226,6 +241,15 @@ Status logs(const Request& request, LiveSandbox& sandbox) {
   return answer(request, 200, logs_json(sandbox.log(), *wanted, request.version));
 }
 
+Status set_network(const Request& request, LiveSandbox& sandbox) {
+  auto body = read_body(request);
+  if (!body.ok()) return fail(request, body.error());
+  auto wanted = network_of_update(*body, sandbox.network(), secrets_of(request));
+  if (!wanted.ok()) return fail(request, wanted.error());
+  Status set = sandbox.set_network(request.task, std::move(*wanted));
+  return set.ok() ? answer_nothing(request) : fail(request, set.error());
+}
+
 struct SandboxRow {
   std::string_view method;
   std::string_view action;  // behind the id
@@ -240,12 +264,13 @@ constexpr std::array kSandboxRows{
     SandboxRow{"POST", "resume", resume},
     SandboxRow{"GET", "metrics", metrics},
     SandboxRow{"GET", "logs", logs},
+    SandboxRow{"PUT", "network", set_network},
 };
 
 // What is known and not built, so that it is told from what nobody knows.
-constexpr std::array<std::string_view, 4> kUnbuiltActions{"pause", "fork", "snapshots", "network"};
-constexpr std::array<std::string_view, 6> kUnbuilt{"snapshots", "templates", "volumes",
-                                                   "secrets",   "teams",     "volumecontent"};
+constexpr std::array<std::string_view, 3> kUnbuiltActions{"pause", "fork", "snapshots"};
+constexpr std::array<std::string_view, 5> kUnbuilt{"snapshots", "templates", "volumes", "teams",
+                                                   "volumecontent"};
 
 Status serve_one_sandbox(const Request& request) {
   const std::string& id = request.path[1];
@@ -271,6 +296,10 @@ Status serve_path(const Request& request) {
   if (path.empty()) return fail(request, 404, "no such endpoint");
   if (std::ranges::find(kUnbuilt, path[0]) != kUnbuilt.end()) {
     return fail(request, 501, "/" + path[0] + " is not built yet");
+  }
+  if (path[0] == "secrets") {
+    return serve_secrets(request.task, request.exchange, path,
+                         {request.options.secrets, request.caller()});
   }
   if (path[0] != "sandboxes" || path.size() > 3) return fail(request, 404, "no such endpoint");
   if (path.size() > 1) return serve_one_sandbox(request);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "api/e2b/secrets.h"
 #include "api/server_parts.h"
 #include "model/owner.h"
 #include "net/http/exchange.h"
@@ -15,6 +16,7 @@ struct ControlOptions {
   engine::Sandboxes& sandboxes;
   const AccessTokens& tokens;
   const service::ServerSettings& settings;
+  const SecretBook& secrets;
   std::optional<model::Caller> caller;  // nullopt: one whom we do not know
 };
 

@@ -31,13 +31,7 @@ bool is_set(const object& body, std::string_view name) {
 }
 
 // Everything that would change what the sandbox may do or what becomes of it.
-Status refuse_unbuilt(const object& body, ApiVersion version) {
-  // Clients of v1 send `true` unasked; there it is no more than the default, and the detail says
-  // what was granted.
-  if (version == ApiVersion::v2 && is_set(body, "allow_internet_access")) {
-    return unbuilt("allow_internet_access", "nothing leaves a live sandbox yet");
-  }
-  if (is_set(body, "network")) return unbuilt("network", "nothing leaves a live sandbox yet");
+Status refuse_unbuilt(const object& body) {
   if (is_set(body, "autoPause")) return unbuilt("autoPause", "pausing is not built yet");
   const auto resume = PD_TRY(object_field(body, "autoResume"));
   if (resume && is_set(*resume, "enabled"))
@@ -65,7 +59,8 @@ Result<std::optional<int64_t>> timeout_field(const object& body, std::string_vie
   return std::optional(*seconds * 1000);
 }
 
-Result<engine::CreateRequest> create_request(const object& body, ApiVersion version) {
+Result<engine::CreateRequest> create_request(const object& body, ApiVersion version,
+                                             const SecretLookup& secrets) {
   engine::CreateRequest request;
   const auto name = PD_TRY(text_field(body, "templateID"));
   if (!name) return Error(Code::invalid_argument, "'templateID' is missing");
@@ -74,19 +69,22 @@ Result<engine::CreateRequest> create_request(const object& body, ApiVersion vers
   request.timeout_ms = PD_TRY(timeout_field(body)).value_or(otherwise);
   request.metadata = PD_TRY(map_field(body, "metadata"));
   request.environment = PD_TRY(map_field(body, "envVars"));
-  PD_TRY(refuse_unbuilt(body, version));
+  PD_TRY(refuse_unbuilt(body));
+  request.network = PD_TRY(network_of_create(body, secrets));
   return request;
 }
 
-object session_json(const engine::LiveSandbox& sandbox, const std::string& token) {
+object session_json(const engine::LiveSandbox& sandbox, const Reach& reach) {
   object out;
   out["templateID"] = sandbox.info().template_name;
   out["sandboxID"] = sandbox.id();
   out["clientID"] = kClientId;
   out["envdVersion"] = kEnvdVersion;
-  out["envdAccessToken"] = token;
+  out["envdAccessToken"] = reach.token;
+  const bool guarded = sandbox.network().traffic == engine::NetworkRequest::Traffic::with_token;
   out["trafficAccessToken"] = nullptr;
-  out["domain"] = nullptr;
+  if (guarded) out["trafficAccessToken"] = reach.traffic_token;
+  out["domain"] = reach.domain;
   return out;
 }
 
@@ -111,14 +109,14 @@ object listed_json(const engine::LiveSandbox& sandbox) {
   return out;
 }
 
-object detail_json(const engine::LiveSandbox& sandbox, const std::string& token) {
+object detail_json(const engine::LiveSandbox& sandbox, const Reach& reach) {
   object out = listed_json(sandbox);
-  for (auto& [key, value] : session_json(sandbox, token)) out[key] = value;
+  for (auto& [key, value] : session_json(sandbox, reach)) out[key] = value;
   object lifecycle;
   lifecycle["autoResume"] = false;
   lifecycle["onTimeout"] = "kill";
   out["lifecycle"] = std::move(lifecycle);
-  out["allowInternetAccess"] = false;
+  add_network(out, sandbox);
   // Ours: what holds for this sandbox on this host. Clients that do not know it pass over it.
   out["decision"] = model::to_json(sandbox.setup().decision);
   return out;

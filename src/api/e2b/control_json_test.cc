@@ -8,7 +8,9 @@ namespace paddock::api::e2b {
 namespace {
 
 Result<engine::CreateRequest> parse(std::string_view text, ApiVersion version = ApiVersion::v2) {
-  return create_request(parse_object(text).value(), version);
+  return create_request(parse_object(text).value(), version, [](const std::string& name) {
+    return Result<egress::Secret>(Error(Code::not_found, "no secret " + name));
+  });
 }
 
 TEST(CreateRequest, TakesWhatTheSdkSends) {
@@ -28,7 +30,7 @@ TEST(CreateRequest, TheVersionsDifferInTheirTime) {
 
 TEST(CreateRequest, NothingThatIsAskedForIsIgnored) {
   for (const char* field :
-       {R"("allow_internet_access":true)", R"("network":{"allowOut":["a.example"]})",
+       {R"("network":{"egressProxy":{"address":"a:1"}})", R"("network":{"httpsPorts":[1]})",
         R"("autoPause":true)", R"("autoResume":{"enabled":true})",
         R"("volumeMounts":[{"name":"v","path":"/v"}])", R"("mcp":{"x":{}})",
         R"("iam":{"tokens":{"a":{}}})"}) {

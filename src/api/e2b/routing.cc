@@ -60,6 +60,20 @@ bool is_id(std::string_view id) {
   });
 }
 
+// PORT-ID.domain
+bool names_sandbox(std::string_view host) {
+  const size_t dot = host.find('.');
+  const std::string_view label = host.substr(0, dot);
+  const size_t dash = label.find('-');
+  return dot != std::string_view::npos && dash != std::string_view::npos &&
+         parse_u64(label.substr(0, dash)) && is_id(label.substr(dash + 1));
+}
+
+bool is_of_sandbox(std::string_view origin) {
+  const size_t scheme = origin.find("://");
+  return scheme != std::string_view::npos && names_sandbox(host_part(origin.substr(scheme + 3)));
+}
+
 Result<Route> sandbox_route(std::string_view id, std::string_view port) {
   const auto number = parse_u64(port);
   if (!is_id(id) || !number || *number == 0 || *number > 65535) {
@@ -71,6 +85,19 @@ Result<Route> sandbox_route(std::string_view id, std::string_view port) {
 }
 
 }  // namespace
+
+// "localhost" stands for an address: browsers and curl know names below it.
+std::string domain_of(const RequestHead& request, std::string_view domain) {
+  constexpr std::string_view kControl = "api.";
+  constexpr std::string_view kLocal = "localhost";
+  const std::string_view authority = request.headers.get("host");
+  const std::string_view host = host_part(authority);
+  const size_t colon = authority.rfind(':');
+  std::string port;
+  if (!authority.ends_with(']') && colon != std::string_view::npos) port = authority.substr(colon);
+  if (domain != kLocal || !is_below(host, kLocal)) return std::string(domain) + port;
+  return std::string(host.starts_with(kControl) ? host.substr(kControl.size()) : host) + port;
+}
 
 Result<Route> route(const RequestHead& request, const RouteOptions& options) {
   if (options.hosts == Hosts::loopback) PD_TRY(check_browser(request, options.domain));
@@ -85,6 +112,11 @@ Result<Route> route(const RequestHead& request, const RouteOptions& options) {
   const bool is_port = is_below(host, "localhost") || is_below(host, options.domain);
   if (is_port && dash != std::string_view::npos) {
     return sandbox_route(label.substr(dash + 1), label.substr(0, dash));
+  }
+  // A page out of a sandbox is hostile, whoever looks at it.
+  const std::string_view origin = request.headers.get("origin");
+  if (!origin.empty() && is_of_sandbox(origin)) {
+    return Error(Code::permission_denied, "pages of sandboxes may not talk to this server");
   }
   if (request.path() == "/files") return Route{Route::To::signed_file, "", kEnvdPort};
   return Route{};

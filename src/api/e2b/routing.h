@@ -22,6 +22,10 @@ struct Route {
   uint16_t port = 0;
 };
 
+// The domain below which this server's sandboxes are reached as PORT-ID.domain, by the name that
+// the client has for the server. `domain`: as in RouteOptions.
+std::string domain_of(const net::http::RequestHead& request, std::string_view domain);
+
 // Whose names a request may call this server by: without keys, loopback's own alone.
 enum class Hosts { loopback, any };
 struct RouteOptions {

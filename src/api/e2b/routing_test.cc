@@ -73,6 +73,23 @@ TEST(Routing, RefusesPagesOfOtherOrigins) {
           .ok());
 }
 
+TEST(Routing, PagesOfSandboxesReachTheirOwnKindOnly) {
+  const std::string page = "http://3000-abc234.localhost:3100";
+  EXPECT_FALSE(route(request("/sandboxes", {{"Host", "localhost"}, {"Origin", page}})).ok());
+  EXPECT_TRUE(route(request("/", {{"Host", "3000-abc234.localhost:3100"}, {"Origin", page}})).ok());
+}
+
+TEST(Routing, NamesTheDomainAsTheClientNamesTheServer) {
+  auto domain = [](const char* host) {
+    return domain_of(request("/", {{"Host", host}}), "localhost");
+  };
+  EXPECT_EQ(domain("127.0.0.1:3100"), "localhost:3100");
+  EXPECT_EQ(domain("[::1]:3100"), "localhost:3100");
+  EXPECT_EQ(domain("localhost"), "localhost");
+  EXPECT_EQ(domain("api.sbx.localhost:8443"), "sbx.localhost:8443");
+  EXPECT_EQ(domain("paddock.localhost:3100"), "paddock.localhost:3100");
+}
+
 TEST(Routing, RefusesIdsAndPortsThatCannotBe) {
   auto with = [](const char* id, const char* port) {
     return route(

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/e2b/envd.h"
+#include "api/e2b/ports.h"
 
 namespace paddock::api::e2b {
 namespace {
@@ -16,15 +17,6 @@ Status answer_gone(net::Task& task, Exchange& exchange, const std::string& id) {
   body["message"] = "The sandbox was not found";
   body["code"] = 502;
   return respond_json(task, exchange, 502, body);
-}
-
-Status answer_port(net::Task& task, Exchange& exchange, const Route& to) {
-  boost::json::object body;
-  body["sandboxId"] = to.id;
-  body["message"] = "ports of sandboxes are not reachable yet";
-  body["port"] = to.port;
-  body["code"] = 501;
-  return respond_json(task, exchange, 501, body);
 }
 
 // The sandbox by whose token the URL is signed; its tokens are random, so at most one.
@@ -63,7 +55,8 @@ Status serve_sandbox(net::Task& task, NotedExchange& exchange, const ServerParts
   if (to.port != kEnvdPort) {
     note.route = "port";
     note.path.clear();  // a program's own: nobody knows what stands in it
-    return answer_port(task, exchange, to);
+    return serve_port({task, exchange, *sandbox, to.port, parts.tokens.of(to.id),
+                       parts.tokens.of_traffic(to.id)});
   }
   return serve_envd({task, exchange, std::move(sandbox)}, parts.tokens);
 }

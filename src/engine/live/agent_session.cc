@@ -1,5 +1,7 @@
 #include "engine/live/agent_session.h"
 
+#include <fcntl.h>
+
 #include <utility>
 #include <variant>
 
@@ -7,6 +9,10 @@
 
 namespace paddock::engine {
 namespace {
+
+// Bytes on their way to the agent beyond which nothing more of it is heard: what it asks for is
+// answered, and an agent that asks and does not listen must not fill our memory.
+constexpr size_t kMaxBacklog = 2u << 20;
 
 Error gone() {
   return Error(Code::unavailable, "the sandbox is gone");
@@ -27,11 +33,20 @@ AgentSession::AgentSession(net::Loop& loop, std::unique_ptr<AgentLink> link, sys
       link_(std::move(link)),
       waiting_(loop, std::move(waiting)),
       listener_(std::move(listener)),
-      must_write_(loop) {}
+      must_write_(loop),
+      has_room_(loop) {}
+
+void AgentSession::carry(std::unique_ptr<EgressBridge> bridge) {
+  bridge_ = std::move(bridge);
+  sys::SocketFd events(::fcntl(bridge_->fd(), F_DUPFD_CLOEXEC, 3));
+  bridge_events_ = std::make_unique<net::SocketStream>(loop_, std::move(events));
+}
 
 void AgentSession::start() {
   loop_.spawn([self = shared_from_this()](net::Task& task) { self->read(task); });
   loop_.spawn([self = shared_from_this()](net::Task& task) { self->write(task); });
+  if (!bridge_) return;
+  loop_.spawn([self = shared_from_this()](net::Task& task) { self->watch_bridge(task); });
 }
 
 void AgentSession::close() {
@@ -42,8 +57,12 @@ void AgentSession::close() {
 void AgentSession::die(const Error& why) {
   if (std::exchange(dead_, true)) return;
   waiting_.abort();
+  if (bridge_events_) bridge_events_->abort();
+  bridge_.reset();  // every connection breaks off
+  has_room_.notify_all();
   must_write_.notify_all();
   for (auto& [number, call] : std::exchange(calls_, {})) call->done.set();
+  for (auto& [stream, user] : std::exchange(users_, {})) user->on_abort(stream);
   if (auto on_dead = std::exchange(listener_.on_dead, nullptr)) on_dead(why);
 }
 
@@ -58,6 +77,10 @@ void AgentSession::read(net::Task& task) {
     dispatch();
     if (!readable.ok()) die(readable.error());
     flush();
+    move(task);
+    while (!dead_ && !loop_.is_ending() && link_->channel().output().size() >= kMaxBacklog) {
+      has_room_.wait(task);
+    }
   }
 }
 
@@ -72,7 +95,28 @@ void AgentSession::write(net::Task& task) {
     if (dead_) return;
     if (!writable.ok()) return die(writable.error());
     flush();
+    move(task);
   }
+}
+
+void AgentSession::watch_bridge(net::Task& task) {
+  while (!dead_) {
+    if (!bridge_events_->wait_readable(task).ok() || dead_) return;
+    bridge_->on_ready();
+    move(task);
+    task.yield();
+  }
+}
+
+// Bytes of connections, as far as there is room: whoever makes room calls it again.
+void AgentSession::move(net::Task& task) {
+  if (!bridge_ || std::exchange(moving_, true)) return;
+  while (!dead_ && bridge_->pump()) {
+    flush();
+    task.yield();
+  }
+  moving_ = false;
+  flush();
 }
 
 void AgentSession::flush() {
@@ -80,12 +124,14 @@ void AgentSession::flush() {
   const Status flushed = link_->flush();
   if (!flushed.ok()) return die(flushed.error());
   if (link_->wants_to_write()) must_write_.notify_all();
+  if (link_->channel().output().size() < kMaxBacklog) has_room_.notify_all();
 }
 
 void AgentSession::dispatch() {
   while (!dead_) {
     auto event = link_->channel().next_event();
     if (!event) return;
+    if (take_egress(*event)) continue;
     if (auto* message = std::get_if<wire::ToHost>(&*event)) {
       take(std::move(*message));
       continue;
@@ -100,10 +146,51 @@ void AgentSession::dispatch() {
       if (auto* user = user_of(end->stream)) user->on_end(end->stream);
     } else if (auto* reset = std::get_if<wire::StreamReset>(&*event)) {
       if (auto* user = user_of(reset->stream)) user->on_reset(reset->stream);
+    } else if (auto* abort = std::get_if<wire::StreamAbort>(&*event)) {
+      if (auto* user = user_of(abort->stream)) user->on_abort(abort->stream);
     } else if (auto* credit = std::get_if<wire::CreditGained>(&*event)) {
       if (auto* user = user_of(credit->stream)) user->on_credit(credit->stream);
     }
   }
+}
+
+// Without a bridge nothing leaves: of a sandbox that was taken over, whose programs may still ask.
+void AgentSession::refuse(const wire::ToHost& question) {
+  constexpr const char* kWhy = "nothing leaves this sandbox";
+  wire::ToAgent answer;
+  if (question.has_name_query()) {
+    answer.mutable_name_answer()->set_query(question.name_query().query());
+    answer.mutable_name_answer()->set_reason(kWhy);
+  } else {
+    answer.mutable_connect_answer()->set_query(question.connect_query().query());
+    answer.mutable_connect_answer()->set_reason(kWhy);
+  }
+  (void)link_->post(std::move(answer)).ok();
+}
+
+// Questions for the gate, and whatever is about a connection.
+bool AgentSession::take_egress(wire::HostChannel::Event& event) {
+  if (auto* message = std::get_if<wire::ToHost>(&event)) {
+    if (!message->has_name_query() && !message->has_connect_query()) return false;
+    if (!bridge_) {
+      refuse(*message);
+    } else if (message->has_name_query()) {
+      bridge_->take(message->name_query());
+    } else {
+      bridge_->take(message->connect_query());
+    }
+    return true;
+  }
+  return std::visit(
+      [&](auto& about) {
+        if constexpr (requires { about.stream; }) {
+          if (!bridge_ || !bridge_->owns(about.stream)) return false;
+          bridge_->take(std::move(about));
+          return true;
+        }
+        return false;
+      },
+      event);
 }
 
 void AgentSession::take(wire::ToHost message) {
@@ -141,10 +228,12 @@ void AgentSession::tell(wire::ToAgent message) {
   flush();
 }
 
-Result<wire::StreamId> AgentSession::open_stream(StreamUser& user) {
+Result<wire::StreamId> AgentSession::open_stream(StreamUser& user, uint32_t credit) {
   if (dead_) return gone();
-  const wire::StreamId stream = ++last_stream_;
-  PD_TRY(link_->channel().open_stream(stream));
+  // No number comes again within two thousand million: frames of a former stream are long gone.
+  last_stream_ = last_stream_ == UINT32_MAX ? EgressBridge::kLastStream + 1 : last_stream_ + 1;
+  const wire::StreamId stream = last_stream_;
+  PD_TRY(link_->channel().open_stream(stream, credit));
   users_.emplace(stream, &user);
   return stream;
 }
@@ -153,6 +242,13 @@ void AgentSession::close_stream(wire::StreamId stream) {
   users_.erase(stream);
   if (dead_) return;
   link_->channel().close_stream(stream);
+  flush();
+}
+
+void AgentSession::abort_stream(wire::StreamId stream) {
+  users_.erase(stream);
+  if (dead_) return;
+  link_->channel().abort_stream(stream);
   flush();
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "engine/agent_link.h"
+#include "engine/egress_bridge.h"
 #include "net/condition.h"
 #include "net/socket_stream.h"
 #include "sys/fd.h"
@@ -26,6 +27,8 @@ class StreamUser {
   virtual void on_end(wire::StreamId stream) = 0;
   virtual void on_reset(wire::StreamId stream) = 0;
   virtual void on_credit(wire::StreamId stream) = 0;
+  // Broken off by the agent, or with the session.
+  virtual void on_abort(wire::StreamId) {}
 };
 
 // Takes over where the handshake ended. Used on its loop's thread. Once the agent breaks the
@@ -41,6 +44,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   AgentSession(net::Loop& loop, std::unique_ptr<AgentLink> link, sys::SocketFd waiting,
                Listener listener);
 
+  // What its programs send out and ask for goes through the bridge, which is made over the same
+  // link. Before start(); without one every question is refused.
+  void carry(std::unique_ptr<EgressBridge> bridge);
   void start();
   // Ends the conversation without a word, and the sandbox with it when it is bound.
   void close();
@@ -55,8 +61,10 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void tell(wire::ToAgent message);
 
   // Opens a stream whose events go to `user`, which must close it before it goes away.
-  Result<wire::StreamId> open_stream(StreamUser& user);
+  Result<wire::StreamId> open_stream(StreamUser& user, uint32_t credit = wire::kInitialCredit);
   void close_stream(wire::StreamId stream);
+  // Tells the agent that it is broken.
+  void abort_stream(wire::StreamId stream);
   size_t sendable(wire::StreamId stream) const;
   void send_data(wire::StreamId stream, std::string_view bytes);
   void end_stream(wire::StreamId stream);
@@ -71,7 +79,11 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
 
   void read(net::Task& task);
   void write(net::Task& task);
+  void watch_bridge(net::Task& task);
+  void move(net::Task& task);
   void dispatch();
+  void refuse(const wire::ToHost& question);
+  bool take_egress(wire::HostChannel::Event& event);
   void take(wire::ToHost message);
   void flush();
   void die(const Error& why);
@@ -81,9 +93,13 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   net::SocketStream waiting_;
   Listener listener_;
   net::Condition must_write_;
+  net::Condition has_room_;
+  std::unique_ptr<EgressBridge> bridge_;  // over link_
+  std::unique_ptr<net::SocketStream> bridge_events_;
+  bool moving_ = false;
   std::map<uint64_t, std::shared_ptr<Call>> calls_;
   std::map<wire::StreamId, StreamUser*> users_;
-  wire::StreamId last_stream_ = 0;
+  wire::StreamId last_stream_ = EgressBridge::kLastStream;  // ours lie beyond
   bool dead_ = false;
 };
 

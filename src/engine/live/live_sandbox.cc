@@ -14,6 +14,7 @@ namespace {
 // How long the end of a command can still be asked for.
 constexpr int64_t kKeepEndedMs = 30'000;
 constexpr size_t kMaxProcesses = 4096;
+constexpr int64_t kServiceStartMs = 60'000;
 // The agent's own deadline lies behind ours: it is for the time when we are not there.
 constexpr int64_t kAgentSlackMs = 10'000;
 
@@ -54,6 +55,7 @@ void LiveSandbox::begin() {
   if (parts_.link) {
     session_ = std::make_shared<AgentSession>(loop_, std::move(parts_.link),
                                               std::move(parts_.waiting), std::move(listener));
+    if (parts_.bridge) session_->carry(std::move(parts_.bridge));
     session_->start();
   }
   become(SandboxState::running);
@@ -179,6 +181,17 @@ void LiveSandbox::keep(wire::Start& start, const ProcessRequest& request) const 
   start.set_note(note_of(request));
 }
 
+Status LiveSandbox::start_service(net::Task& task, ProcessRequest request, uint16_t port) {
+  Started started = PD_TRY(start_hidden(task, std::move(request)));
+  service_ = Service{std::move(started.process), port, sys::wall_clock_ms()};
+  return {};
+}
+
+bool LiveSandbox::is_starting(uint16_t port) const {
+  return service_ && service_->port == port && !service_->process->has_ended() &&
+         sys::wall_clock_ms() - service_->started_ms < kServiceStartMs;
+}
+
 std::shared_ptr<Process> LiveSandbox::find_process(int pid) {
   std::shared_ptr<Process> best;
   for (auto& [number, entry] : processes_) {
@@ -220,7 +233,7 @@ void LiveSandbox::forget_old_processes() {
   });
 }
 
-// ---- time and end
+// ---- time
 
 void LiveSandbox::arm() {
   const int64_t left = std::max<int64_t>(info_.deadline_ms - sys::wall_clock_ms(), 0);
@@ -251,6 +264,34 @@ Result<LiveUsage> LiveSandbox::usage(net::Task& task) {
   return usage;
 }
 
+// ---- network
+
+Result<std::unique_ptr<PortStream>> LiveSandbox::connect(net::Task& task, uint16_t port) {
+  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  return PortStream::open(task, session_, port);
+}
+
+Status LiveSandbox::set_network(net::Task& task, NetworkRequest request) {
+  if (!is_running()) return Error(Code::unavailable, "the sandbox is not running");
+  if (parts_.network) {
+    // Rules are compiled away from the loop: a client's list may be long.
+    PD_TRY(parts_.worker.run(task, [&] { return parts_.network->update(request); }));
+  }
+  network_ = std::move(request);
+  return {};
+}
+
+std::vector<model::Denial> LiveSandbox::denials() const {
+  Denials all = denials_;
+  if (parts_.network) {
+    const Denials refused = parts_.network->denials();
+    for (const model::Denial& denial : refused.records()) all.add(denial);
+  }
+  return all.take_records();
+}
+
+// ---- end
+
 Status LiveSandbox::kill(net::Task& task, std::string reason) {
   if (info_.state == SandboxState::stopping || info_.state == SandboxState::gone) {
     gone_.wait_surely(task);
@@ -275,6 +316,7 @@ Status LiveSandbox::kill(net::Task& task, std::string reason) {
       parts_.sandbox.reset();
       parts_.backend.reset();
     }
+    parts_.network.reset();  // waits for the gate to let go
     return destroyed;
   });
   become(SandboxState::gone);

@@ -15,7 +15,9 @@
 #include "engine/denials.h"
 #include "engine/live/agent_session.h"
 #include "engine/live/guest_user.h"
+#include "engine/live/live_network.h"
 #include "engine/live/observer.h"
+#include "engine/live/port_stream.h"
 #include "engine/live/process.h"
 #include "engine/live/sandbox_log.h"
 #include "engine/live/states.h"
@@ -51,6 +53,7 @@ struct LiveSetup {
   isolation::Users users = isolation::Users::one;
   GuestUser user;  // whose commands and files they are when nobody else is named
   std::map<std::string, std::string> environment;  // of every command
+  std::vector<std::string> egress;                 // what policy lets out, one line a rule
   wire::Start start;                               // confinement of every command
   isolation::Lifetime lifetime = isolation::Lifetime::bound;
 };
@@ -67,6 +70,9 @@ struct LiveParts {
   std::unique_ptr<AgentLink> link;  // nullptr: of one taken over, whose agent nobody here can ask
   sys::SocketFd waiting;            // a duplicate of the sandbox's stream
   net::Worker& worker;              // the thread that started it, which it dies with
+  // Both or none; none: nothing leaves. The bridge is over `link`.
+  std::unique_ptr<LiveNetwork> network{};
+  std::unique_ptr<EgressBridge> bridge{};
 };
 
 // Used on its loop's thread. Destroyed only once it is gone.
@@ -76,6 +82,8 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   // clock; whoever made it answers with kill().
   using OnEnd = std::function<void(LiveSandbox&, std::string reason)>;
   LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LiveParts parts, OnEnd on_end);
+  // Which the sandbox was started with.
+  void note_network(NetworkRequest request) { network_ = std::move(request); }
   ~LiveSandbox();
 
   // Before begin(); it outlives this.
@@ -98,6 +106,10 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   Result<Started> start(net::Task& task, ProcessRequest request);
   // The same for work of our own, which no list of processes shows.
   Result<Started> start_hidden(net::Task& task, ProcessRequest request);
+  // A hidden command that is to listen on the port, and runs as long as the sandbox does.
+  Status start_service(net::Task& task, ProcessRequest request, uint16_t port);
+  // Whether its service runs and may not listen yet.
+  bool is_starting(uint16_t port) const;
   // Those that run, and for a while those that have ended.
   std::shared_ptr<Process> find_process(int pid);
   std::shared_ptr<Process> find_process(const std::string& tag);
@@ -112,7 +124,13 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   Result<LiveUsage> usage(net::Task& task);
   // What it used in all, once it is gone.
   const model::Usage& final_usage() const { return final_usage_; }
-  const std::vector<model::Denial>& denials() const { return denials_.records(); }
+  // A connection to the port on loopback inside; see PortStream::open.
+  Result<std::unique_ptr<PortStream>> connect(net::Task& task, uint16_t port);
+  // What may leave from now on, of what policy lets out.
+  Status set_network(net::Task& task, NetworkRequest request);
+  const NetworkRequest& network() const { return network_; }
+  // What was refused so far, by the kernel and by the gate; equal ones are one record.
+  std::vector<model::Denial> denials() const;
   // Ends everything in it and waits until nothing is left. The second caller waits for the first.
   Status kill(net::Task& task, std::string reason);
 
@@ -149,6 +167,13 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   Observer* observer_ = nullptr;
   model::Usage final_usage_;
   model::Usage of_commands_;  // processor time of those that have ended
+  NetworkRequest network_;
+  struct Service {
+    std::shared_ptr<Process> process;
+    uint16_t port = 0;
+    int64_t started_ms = 0;
+  };
+  std::optional<Service> service_;
   std::unique_ptr<net::Deadline> deadline_;
   net::Event gone_;
   Status destroyed_;

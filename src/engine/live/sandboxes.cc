@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/live/catalogue.h"
+#include "engine/live/code_interpreter.h"
 #include "engine/live/live_record.h"
 #include "engine/live/start_up.h"
 #include "sys/clock.h"
@@ -41,7 +42,11 @@ service::Holding holding_of(const model::Limits& limits) {
 
 Sandboxes::Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy,
                      SandboxesOptions options)
-    : loop_(loop), parts_(std::move(parts)), policy_(std::move(policy)), options_(options) {
+    : loop_(loop),
+      parts_(std::move(parts)),
+      policy_(std::move(policy)),
+      options_(std::move(options)),
+      network_(parts_.home) {
   for (size_t i = 0; i < options_.starters; ++i) {
     starters_.push_back(std::make_unique<net::Worker>());
   }
@@ -155,6 +160,14 @@ Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateReq
     PD_TRY(finish(task, id, "the daemon ended"));
     return Error(Code::unavailable, "the daemon is ending");
   }
+  if (sandbox->info().template_name == kCodeInterpreter) {
+    const Status started =
+        sandbox->start_service(task, code_interpreter_command(), kCodeInterpreterPort);
+    if (!started.ok()) {
+      (void)finish(task, id, "its code interpreter did not start").ok();
+      return started.error();
+    }
+  }
   const Status noted = books_.run(
       task, [&, info = sandbox->info()] { return Catalogue(parts_.database).set_state(info); });
   if (!noted.ok()) {
@@ -166,8 +179,11 @@ Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateReq
 
 Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request) {
   net::Worker& worker = *starters_[next_starter_++ % starters_.size()];
-  LivePlan plan =
-      PD_TRY(worker.run(task, [&] { return plan_live(parts_, policy_, request.template_name); }));
+  std::optional<LiveEgress> egress;
+  LivePlan plan = PD_TRY(worker.run(task, [&]() -> Result<LivePlan> {
+    egress.emplace(LiveEgress{network_, PD_TRY(granted())});
+    return plan_live(parts_, policy_, *egress, {request.template_name, request.network});
+  }));
   std::unique_ptr<SandboxRecord> record;
   LiveInfo info;
   PD_TRY(books_.run(task, [&]() -> Status {
@@ -185,8 +201,8 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
   }
   sys::fault_point("live.create.journalled");
   auto started = worker.run(task, [&] {
-    return start_up(parts_, std::move(plan), worker,
-                    static_cast<uint64_t>(request.timeout_ms) + kAgentSlackMs);
+    return start_up(parts_, std::move(plan),
+                    {worker, *egress, static_cast<uint64_t>(request.timeout_ms) + kAgentSlackMs});
   });
   sys::fault_point("live.create.started");
   Status noted = books_.run(task, [&]() -> Status {
@@ -210,6 +226,7 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
   entry.sandbox = std::make_shared<LiveSandbox>(loop_, std::move(info), std::move(started->setup),
                                                 std::move(started->parts), on_end());
   entry.sandbox->set_observer(options_.observer);
+  entry.sandbox->note_network(std::move(request.network));
   return entry;
 }
 
@@ -222,6 +239,40 @@ Status Sandboxes::put_on_record(net::Task& task, StartedUp& started, SandboxReco
   PD_TRY(started.parts.worker.run(task, [&] { return let_outlive(*started.parts.link); }));
   sys::fault_point("live.create.leased");
   return {};
+}
+
+// Who is by a rule's name refused could be reached by number: then only names are open.
+void open_to_addresses(model::EgressPolicy& policy) {
+  for (auto& list : policy.lists) {
+    const bool refuses_names = std::any_of(list.begin(), list.end(), [](const auto& rule) {
+      return rule.action == model::EgressAction::deny && rule.hosts;
+    });
+    for (model::EgressRule& rule : list) {
+      if (rule.every_public_host && !refuses_names) rule.every_public_address = true;
+    }
+  }
+}
+
+Result<std::shared_ptr<const EgressSource>> Sandboxes::granted() {
+  std::lock_guard lock(granted_mutex_);
+  if (granted_) return granted_;
+  auto source = make_egress_source({.settings = policy_.settings,
+                                    .caller_environment = options_.caller_environment,
+                                    .caller_home = options_.caller_home,
+                                    .workspace = {},
+                                    .home = parts_.home});
+  if (!source.ok()) {
+    Error error = std::move(source).error();
+    // Nobody has asked for it: a machine without package tools has sandboxes all the same.
+    const bool optional =
+        options_.egress == EgressWord::shipped && error.code() == Code::failed_precondition;
+    if (!optional) return error.add_context("finding what may leave");
+    source = EgressSource();
+    source->nothing_because = error.describe() + "; " + error.remedy();
+  }
+  open_to_addresses(source->policy);
+  granted_ = std::make_shared<const EgressSource>(std::move(*source));
+  return granted_;
 }
 
 // ---- ending one

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,9 +29,16 @@ struct CreateRequest {
   std::map<std::string, std::string> environment;
   model::Owner owner;
   service::Quota quota;  // of its owner
+  NetworkRequest network;
 };
 
+// Who says what may leave: policy, or nobody, so that it is what ships.
+enum class EgressWord { of_policy, shipped };
+
 struct SandboxesOptions {
+  EgressWord egress = EgressWord::of_policy;
+  std::map<std::string, std::string> caller_environment;  // of who started the daemon
+  model::HostPath caller_home;
   size_t max_sandboxes = 512;
   size_t starters = 2;           // how many are made at the same time
   Observer* observer = nullptr;  // outlives the loop
@@ -83,10 +91,16 @@ class Sandboxes {
   Status finish(net::Task& task, const std::string& id, std::string reason);
   void end_later(LiveSandbox& sandbox, std::string reason);
 
+  // What policy lets out, found once: it asks the host's tools. On a worker's thread.
+  Result<std::shared_ptr<const EgressSource>> granted();
+
   net::Loop& loop_;
   Parts parts_;
   policy::Compiled policy_;
   SandboxesOptions options_;
+  Network network_;
+  std::mutex granted_mutex_;
+  std::shared_ptr<const EgressSource> granted_;
   sys::FileFd lock_;
   std::vector<Adopted> found_;  // by open(), for take_over()
   bool ending_ = false;

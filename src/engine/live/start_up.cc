@@ -11,6 +11,10 @@
 
 #include "base/strings.h"
 #include "engine/agent_setup.h"
+#include "engine/egress_setup.h"
+#include "engine/gate_trust.h"
+#include "engine/live/code_interpreter.h"
+#include "policy/egress_text.h"
 #include "policy/level_choice.h"
 #include "sys/files.h"
 
@@ -59,12 +63,41 @@ Status add_root_directory(const model::HostPath& home, model::FileSystem& files)
   return {};
 }
 
+std::vector<std::string> describe(const EgressSource& granted) {
+  std::vector<std::string> lines;
+  for (const auto& list : granted.policy.lists) {
+    for (const model::EgressRule& rule : list) lines.push_back(policy::describe(rule));
+  }
+  if (!granted.nothing_because.empty()) lines.push_back("nothing: " + granted.nothing_because);
+  return lines;
+}
+
+// nullptr: nothing leaves.
+Result<std::unique_ptr<LiveNetwork>> begin_network(LivePlan& plan, const LiveEgress& egress) {
+  if (egress.granted->policy.lists.empty()) return std::unique_ptr<LiveNetwork>();
+  auto network = PD_TRY(LiveNetwork::begin({egress.network, egress.granted, plan.placeholder_key},
+                                           plan.run.sandbox.id, plan.run.egress));
+  // Even if no TLS is opened yet: headers may be asked for later.
+  PD_TRY_CTX("making programs trust the gate", add_trust(egress.network, plan.run));
+  if (!plan.run.egress.ssh_hosts.empty()) {
+    PD_TRY_CTX("making programs know the gate", add_ssh_trust(network->gate(), plan.run));
+  }
+  return network;
+}
+
 }  // namespace
 
 Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
-                           const std::string& template_name) {
-  if (template_name != "base") {
-    return Error(Code::not_found, fmt::format("template '{}' not found", printable(template_name)));
+                           const LiveEgress& egress, const LiveRequest& wanted) {
+  if (wanted.template_name == "desktop" || wanted.template_name == "mcp-gateway") {
+    return Error(Code::unsupported,
+                 fmt::format("template '{}' is not built yet", wanted.template_name))
+        .set_remedy("use base or code-interpreter-v1");
+  }
+  const bool interprets = wanted.template_name == kCodeInterpreter;
+  if (wanted.template_name != "base" && !interprets) {
+    return Error(Code::not_found,
+                 fmt::format("template '{}' not found", printable(wanted.template_name)));
   }
   policy::LevelChoice choice = PD_TRY(policy::resolve_level(policy.settings));
   model::Decision decision;
@@ -74,12 +107,15 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
   RunRequest request;
   request.policy = policy;
   request.policy.settings.mode = model::WorkspaceMode::none;
-  request.policy.settings.egress = {};  // nothing leaves a live sandbox yet
   LivePlan plan;
+  plan.placeholder_key = make_sandbox_key();
+  request.egress =
+      PD_TRY(plan_from(PD_TRY(narrow(*egress.granted, wanted.network)), plan.placeholder_key));
   plan.level = choice.level;
   plan.limits = policy.settings.limits;
   plan.run = PD_TRY(make_run_plan(request, parts, decision));
   plan.run.sandbox.user = kLiveUser;
+  if (interprets) PD_TRY(add_code_interpreter(parts.share, plan.run));
   auto show_agent = [&](const char* at) {
     plan.run.sandbox.files.binds.push_back(
         {model::GuestPath(at), parts.agent_program, model::Access::read_only});
@@ -93,14 +129,23 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
   return plan;
 }
 
-Result<StartedUp> start_up(const Parts& parts, LivePlan plan, net::Worker& worker,
-                           uint64_t deadline_ms) {
+Result<StartedUp> start_up(const Parts& parts, LivePlan plan, const StartUp& options) {
+  // Before the sandbox, so that it is still there when the last of it goes.
+  std::unique_ptr<LiveNetwork> network = PD_TRY(begin_network(plan, options.egress));
   std::unique_ptr<isolation::Backend> backend = PD_TRY_CTX(
       fmt::format("running {} code", name_of(model::kTrustNames, plan.run.decision.trust)),
       parts.make_backend(plan.level));
   std::unique_ptr<Sandbox> sandbox = PD_TRY(backend->start(plan.run.sandbox));
   auto link = std::make_unique<AgentLink>(sandbox->stream());
-  PD_TRY(set_up_agent(*sandbox, *link, {.deadline_ms = deadline_ms, .egress = {}}));
+  AgentSetup agent{.deadline_ms = options.deadline_ms, .egress = {}};
+  std::unique_ptr<EgressBridge> bridge;
+  if (network) {
+    const auto form = sandbox->setup().egress().form();
+    agent.egress = egress_setup(form, plan.run.egress.literals);
+    set_variables(plan.run.environment, proxy_variables(form), Present::kept);
+    bridge = PD_TRY(network->make_bridge(*link));
+  }
+  PD_TRY(set_up_agent(*sandbox, *link, std::move(agent)));
   sys::SocketFd waiting(::fcntl(sandbox->stream().get(), F_DUPFD_CLOEXEC, 3));
   if (!waiting.is_open()) return Error::from_errno(errno, "watching the agent's stream");
 
@@ -111,6 +156,7 @@ Result<StartedUp> start_up(const Parts& parts, LivePlan plan, net::Worker& worke
   }
   setup.limits = plan.limits;
   setup.lifetime = plan.run.sandbox.lifetime;
+  setup.egress = describe(*options.egress.granted);
   setup.home = kGuestHome;
   setup.environment = as_map(plan.run.environment.variables);
   setup.users = plan.run.sandbox.users;
@@ -124,7 +170,8 @@ Result<StartedUp> start_up(const Parts& parts, LivePlan plan, net::Worker& worke
   sandbox->confine(setup.start);
   setup.start.set_landlock_unscoped(true);  // commands of one sandbox signal each other
   return StartedUp{std::move(setup), LiveParts{std::move(backend), std::move(sandbox),
-                                               std::move(link), std::move(waiting), worker}};
+                                               std::move(link), std::move(waiting), options.worker,
+                                               std::move(network), std::move(bridge)}};
 }
 
 }  // namespace paddock::engine

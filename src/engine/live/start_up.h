@@ -19,22 +19,37 @@ inline constexpr const char* kSudoInside = "/usr/bin/sudo";
 // Uid and gid of the user inside, where root started the daemon.
 inline constexpr uint32_t kLiveUser = 1000;
 
+// What leaves a live sandbox.
+struct LiveEgress {
+  Network& network;
+  std::shared_ptr<const EgressSource> granted;  // by the daemon's policy
+};
+
 struct LivePlan {
   model::Level level = model::Level::container;
   RunPlan run;
   model::Limits limits;
+  std::string placeholder_key;
 };
 
-// not_found: no such template. Nothing exists yet.
+struct LiveRequest {
+  const std::string& template_name;
+  const NetworkRequest& network;
+};
+// not_found: no such template. invalid_argument: a rule that cannot be. Nothing exists yet.
 Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
-                           const std::string& template_name);
+                           const LiveEgress& egress, const LiveRequest& request);
 
 struct StartedUp {
   LiveSetup setup;
   LiveParts parts;
 };
 // On the thread of `worker`, which the sandbox dies with. On error nothing is left.
-Result<StartedUp> start_up(const Parts& parts, LivePlan plan, net::Worker& worker,
-                           uint64_t deadline_ms);
+struct StartUp {
+  net::Worker& worker;
+  const LiveEgress& egress;
+  uint64_t deadline_ms = 0;
+};
+Result<StartedUp> start_up(const Parts& parts, LivePlan plan, const StartUp& options);
 
 }  // namespace paddock::engine
