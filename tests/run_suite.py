@@ -45,6 +45,7 @@ def stage(build, account):
     (top / "bin").mkdir()
     for program in ("paddock", "paddock-agent", "paddock-ssh"):
         shutil.copy(build / "bin" / program, top / "bin" / program)
+    shutil.copytree(build / "share", top / "share")
     shutil.copytree(
         build / "guests", top / "guests", ignore=shutil.ignore_patterns("CMakeFiles", "*.cmake")
     )

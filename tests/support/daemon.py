@@ -10,13 +10,16 @@ from support.program import PADDOCK, PATIENCE
 
 
 class Daemon:
-    """Ends all its sandboxes with itself, unless it is `leased`."""
+    """Ends all its sandboxes with itself, unless it is `leased`. `wrap` makes of its command line one that runs
+    it in another world (Internet.wrap), in which its port is."""
 
-    def __init__(self, paddock, *options, listen="127.0.0.1:0", leased=False, env=None):
+    def __init__(
+        self, paddock, *options, listen="127.0.0.1:0", leased=False, env=None, wrap=lambda argv: argv
+    ):
         self.log = paddock.base / "serve.log"
         options = options if leased else ("--kill-on-exit", *options)
         self.process = subprocess.Popen(
-            [PADDOCK, "serve", "--listen", listen, *options],
+            wrap([PADDOCK, "serve", "--listen", listen, *options]),
             env={**paddock.env, **(env or {})},
             cwd=paddock.base,
             stdin=subprocess.DEVNULL,
