@@ -114,6 +114,8 @@ Result<LiveSetup> decode(const std::string& text) {
     if (equals == std::string::npos) return corrupt("environment");
     setup.environment.emplace(variable.substr(0, equals), variable.substr(equals + 1));
   }
+  setup.ports_are_guarded = object.contains("guarded_ports");
+  if (object.contains("host_mask")) setup.host_mask = PD_TRY(bytes_of(object, "host_mask"));
   setup.lifetime = isolation::Lifetime::leased;
   return setup;
 }
@@ -131,6 +133,8 @@ std::string encode(const LiveSetup& setup) {
   out["start"] = base64_encode(setup.start.SerializeAsString());
   out["environment"] = base64_encode(environment.SerializeAsString());
   out["limits"] = encode(setup.limits);
+  if (setup.ports_are_guarded) out["guarded_ports"] = true;
+  if (!setup.host_mask.empty()) out["host_mask"] = base64_encode(setup.host_mask);
   return model::json_text(out);
 }
 

@@ -41,7 +41,10 @@ LiveSandbox::LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LivePa
       parts_(std::move(parts)),
       on_end_(std::move(on_end)),
       watches_(std::make_unique<KeptWatches>()),
-      gone_(loop) {}
+      gone_(loop) {
+  if (setup_.ports_are_guarded) network_.traffic = NetworkRequest::Traffic::with_token;
+  network_.host_mask = setup_.host_mask;
+}
 
 LiveSandbox::~LiveSandbox() = default;
 

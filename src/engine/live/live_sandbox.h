@@ -54,6 +54,8 @@ struct LiveSetup {
   GuestUser user;  // whose commands and files they are when nobody else is named
   std::map<std::string, std::string> environment;  // of every command
   std::vector<std::string> egress;                 // what policy lets out, one line a rule
+  bool ports_are_guarded = false;                  // NetworkRequest::Traffic::with_token
+  std::string host_mask;                           // NetworkRequest's
   wire::Start start;                               // confinement of every command
   isolation::Lifetime lifetime = isolation::Lifetime::bound;
 };

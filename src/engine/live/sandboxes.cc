@@ -214,6 +214,8 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
   });
   if (!started.ok()) return std::move(started).error();
   for (auto& [name, value] : request.environment) started->setup.environment[name] = value;
+  started->setup.ports_are_guarded = request.network.traffic == NetworkRequest::Traffic::with_token;
+  started->setup.host_mask = request.network.host_mask;
   if (noted.ok()) noted = put_on_record(task, *started, *record);
   if (!noted.ok()) {
     worker.run(task, [&] { return started->parts.sandbox->destroy().ok(); });
