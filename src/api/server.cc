@@ -118,7 +118,7 @@ Status serve_keeper(net::Task& task, NotedExchange& exchange, const ServerParts&
   if (own::is_own_path(path)) return own::serve(task, exchange, parts, keeper);
   exchange.note().route = "control";
   return e2b::serve_control(task, exchange,
-                            {parts.sandboxes, parts.tokens, parts.settings, keeper});
+                            {parts.sandboxes, parts.tokens, parts.settings, parts.secrets, keeper});
 }
 
 RequestNote note_of(const net::http::RequestHead& request) {
