@@ -9,6 +9,7 @@
 #include "engine/live/code_interpreter.h"
 #include "engine/live/live_record.h"
 #include "engine/live/start_up.h"
+#include "engine/ssh_trust.h"
 #include "sys/clock.h"
 #include "sys/fault_point.h"
 #include "sys/files.h"
@@ -46,7 +47,7 @@ Sandboxes::Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy,
       parts_(std::move(parts)),
       policy_(std::move(policy)),
       options_(std::move(options)),
-      network_(parts_.home) {
+      network_(parts_.home, ssh_program_beside(parts_.agent_program)) {
   for (size_t i = 0; i < options_.starters; ++i) {
     starters_.push_back(std::make_unique<net::Worker>());
   }
