@@ -11,6 +11,7 @@ import os
 import pwd
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from support.program import Paddock
@@ -82,6 +83,7 @@ class Internet:
                   "root": ROOT}
         servers = self._spawn(
             [*self.enter, "unshare", "-n", sys.executable, str(HERE / "internet_servers.py"), json.dumps(config)])
+        self.servers = servers
         for command in (
             f"ip link add up0 type veth peer name eth0 netns {servers.pid}",
             f"ip addr add {CLIENT}/24 dev up0",
@@ -104,6 +106,27 @@ class Internet:
         namespace loses the working directory."""
         own = [] if ROOT else ["unshare", "-U", f"--map-user={os.geteuid()}", f"--map-group={os.getegid()}"]
         return [*self.enter, *own, "sh", "-c", 'cd "$0" && exec "$@"', str(cwd), *map(str, argv)]
+
+    def spawn(self, argv, until):
+        """Another server beside the others; returns once it has said `until`."""
+        inner = ["nsenter", "-t", str(self.servers.pid), "-n", "--preserve-credentials"]
+        log = self.folder / f"server-{len(self.processes)}"
+        process = subprocess.Popen([*self.enter, *inner, *map(str, argv)], stdin=subprocess.PIPE,
+                                   stdout=log.open("w"), stderr=subprocess.STDOUT)
+        self.processes.append(process)
+        while until not in log.read_text():
+            assert process.poll() is None, log.read_text()
+            time.sleep(0.02)
+
+    def serve(self, name, **config):
+        """A server of support/client_servers.py."""
+        config = {"chain": str(self.chain), "key": str(self.key), **config}
+        self.spawn(["/usr/bin/python3", HERE / "client_servers.py", name, json.dumps(config)], "listening")
+
+    def run(self, argv, env):
+        """What a program prints on the host of this internet."""
+        return subprocess.run(self.wrap(argv), env={**os.environ, **env}, check=True, capture_output=True,
+                              text=True).stdout
 
     def entries(self, kind):
         """What the servers saw, as they wrote it: dicts with `kind`."""
