@@ -2,6 +2,7 @@
 import http.client
 import json
 import socket
+import time
 
 import pytest
 from support.daemon import Daemon
@@ -260,13 +261,15 @@ def test_a_client_that_leaves_frees_the_port(daemon):
         "Content-Type": "application/connect+json"})
     answer = stream.getresponse()
     answer.read1(100)
-    for _ in range(100):
+    until = time.monotonic() + PATIENCE  # for the program to listen
+    while True:
         client = socket.create_connection(("127.0.0.1", daemon.port), timeout=PATIENCE)
         client.sendall(b"GET / HTTP/1.1\r\nHost: 3000-%s.localhost\r\n\r\n" % sandbox["sandboxID"].encode())
         first = client.recv(12)
         client.close()
-        if first == b"HTTP/1.1 200":
+        if first == b"HTTP/1.1 200" or time.monotonic() > until:
             break
+        time.sleep(0.05)
     assert first == b"HTTP/1.1 200"
     # The program's write fails, which ends it, and with it the stream of its output.
     answer.read()
