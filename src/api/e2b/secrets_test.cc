@@ -69,7 +69,9 @@ TEST_F(Secrets, SayNothingOnDisk) {
   ASSERT_TRUE(
       book_.create(keeper_, "visible-name", {"visible-value", {{"visible-key", "x"}}}).ok());
   const sys::DirFd dir = sys::open_dir(dir_.path() + "/secrets").value();
-  for (const sys::DirEntry& entry : sys::list_dir(dir).value()) {
+  const std::vector<sys::DirEntry> entries = sys::list_dir(dir).value();
+  ASSERT_FALSE(entries.empty());
+  for (const sys::DirEntry& entry : entries) {
     EXPECT_EQ(entry.name.find("visible"), std::string::npos);
     const auto text = sys::read_file(dir_.path() + "/secrets/" + entry.name, 1 << 16);
     EXPECT_EQ(text->find("visible"), std::string::npos);
