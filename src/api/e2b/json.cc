@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "model/json.h"
+#include "service/audit_line.h"
 
 namespace paddock::api::e2b {
 namespace {
@@ -73,12 +74,7 @@ Result<std::optional<object>> object_field(const object& in, std::string_view na
 }
 
 std::string timestamp(int64_t wall_ms) {
-  const time_t seconds = wall_ms / 1000;
-  struct tm utc {};
-  ::gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
-                     utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-                     wall_ms % 1000);
+  return service::rfc3339(wall_ms);
 }
 
 Result<int64_t> parse_timestamp(const std::string& text) {
