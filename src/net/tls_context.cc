@@ -5,6 +5,8 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "model/ip_address.h"
 
 namespace paddock::net {
@@ -33,9 +35,7 @@ void trust_host(SSL_CTX& context) {
 }
 
 Status trust(SSL_CTX& context, std::string_view pem) {
-  constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
-  for (size_t at = pem.find(kBegin); at != std::string_view::npos; at = pem.find(kBegin, at + 1)) {
-    X509Ptr certificate = PD_TRY(certificate_from_pem(pem.substr(at)));
+  for (const X509Ptr& certificate : PD_TRY(certificates_from_pem(pem))) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(&context), certificate.get());
   }
   return {};
@@ -107,11 +107,14 @@ Result<SslPtr> make_client(SSL_CTX& context, const std::string& host,
   return ssl;
 }
 
-Result<SslContextPtr> make_server_context(X509& leaf, EVP_PKEY& key, X509* issuer) {
+Result<SslContextPtr> make_server_context(X509& leaf, EVP_PKEY& key,
+                                          const std::vector<X509*>& issuers) {
   SslContextPtr context(SSL_CTX_new(TLS_server_method()));
   const bool done = context != nullptr && SSL_CTX_use_certificate(context.get(), &leaf) == 1 &&
                     SSL_CTX_use_PrivateKey(context.get(), &key) == 1 &&
-                    (issuer == nullptr || SSL_CTX_add1_chain_cert(context.get(), issuer) == 1);
+                    std::ranges::all_of(issuers, [&](X509* issuer) {
+                      return SSL_CTX_add1_chain_cert(context.get(), issuer) == 1;
+                    });
   if (!done) return failed("setting up TLS as a server");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   // Every connection is of another sandbox or host: nothing is resumed.

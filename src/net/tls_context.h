@@ -26,8 +26,9 @@ Result<SslContextPtr> make_client_context(const std::string& more_certificates);
 Result<SslPtr> make_client(SSL_CTX& context, const std::string& host,
                            const std::vector<std::string>& protocols);
 
-// As a server, with this certificate and its issuer behind it.
-Result<SslContextPtr> make_server_context(X509& leaf, EVP_PKEY& key, X509* issuer);
+// As a server, with this certificate and those of its issuers behind it, nearest first.
+Result<SslContextPtr> make_server_context(X509& leaf, EVP_PKEY& key,
+                                          const std::vector<X509*>& issuers);
 
 // For one connection, choosing `protocol` by ALPN when the client offers it; empty: none.
 Result<SslPtr> make_server(SSL_CTX& context, const std::string& protocol);

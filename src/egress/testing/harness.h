@@ -47,7 +47,8 @@ class Harness {
   explicit Harness(std::vector<model::EgressRule> rules,
                    std::vector<LoadedCredential> credentials = {})
       : authority_key(net::make_key().value()),
-        authority(net::make_authority(*authority_key, "authority of the test's servers").value()) {
+        authority(
+            net::make_authority(*authority_key, {"authority of the test's servers"}).value()) {
     auto fake = std::make_unique<FakeResolver>();
     resolver = fake.get();
     gate = make_gate({.state_dir = dir.path(),
@@ -78,8 +79,8 @@ class Harness {
   // A server of TLS that is this host.
   net::SslContextPtr server_context(const std::string& host) {
     net::PkeyPtr key = net::make_key().value();
-    net::X509Ptr leaf = net::make_leaf({host, *key, *authority, *authority_key}).value();
-    return net::make_server_context(*leaf, *key, authority.get()).value();
+    net::X509Ptr leaf = net::make_leaf({{host}, *key, *authority, *authority_key}).value();
+    return net::make_server_context(*leaf, *key, {authority.get()}).value();
   }
 
   struct Opened {

@@ -1,12 +1,14 @@
-// The authority of this installation, that TLS is opened with. Its key never leaves the host.
+// The authority of this installation that TLS is opened with.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "egress/names/host_name.h"
+#include "net/kept_authority.h"
 #include "net/tls_context.h"
 
 namespace paddock::egress::tls {
@@ -14,11 +16,10 @@ namespace paddock::egress::tls {
 // Thread-safe.
 class Authority {
  public:
-  // Reads "key.pem" and "cert.pem" in the directory, or makes both (directory 0700, key 0600). Two
-  // processes that make it at once agree on one.
+  // Reads it from the directory, or makes it there.
   static Result<std::unique_ptr<Authority>> open(const std::string& directory);
 
-  const std::string& pem() const { return pem_; }
+  const std::string& pem() const { return kept_.pem(); }
 
   // Settings of a server that is this host, made once and kept for the hosts used last.
   Result<std::shared_ptr<SSL_CTX>> server_for(const Host& host);
@@ -26,14 +27,13 @@ class Authority {
  private:
   static constexpr size_t kKept = 512;
 
-  Authority() = default;
+  Authority(net::KeptAuthority kept, net::PkeyPtr leaf_key)
+      : kept_(std::move(kept)), leaf_key_(std::move(leaf_key)) {}
 
-  net::X509Ptr certificate_;
-  net::PkeyPtr key_;
-  net::PkeyPtr leaf_key_;  // of every leaf: making one costs more than signing
-  std::string pem_;
+  const net::KeptAuthority kept_;
+  const net::PkeyPtr leaf_key_;  // of every leaf: making one costs more than signing
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<SSL_CTX>> kept_;
+  std::map<std::string, std::shared_ptr<SSL_CTX>> servers_;
 };
 
 }  // namespace paddock::egress::tls

@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <openssl/x509v3.h>
-#include <sys/stat.h>
 
 #include <ctime>
 
-#include "sys/files.h"
 #include "sys/testing/temp_dir.h"
 
 namespace paddock::egress::tls {
@@ -14,34 +12,6 @@ namespace {
 
 Host host(const char* text) {
   return parse_host(text).value();
-}
-
-TEST(Authority, ItIsMadeOnceAndItsKeyIsPrivate) {
-  sys::testing::TempDir dir;
-  const std::string folder = dir.path() + "/egress-ca";
-  auto first = Authority::open(folder).value();
-  auto again = Authority::open(folder).value();
-  EXPECT_EQ(first->pem(), again->pem());
-  EXPECT_EQ(sys::stat_path(folder + "/key.pem").value().st_mode & 0777, 0600u);
-  EXPECT_EQ(sys::stat_path(folder).value().st_mode & 0777, 0700u);
-  sys::testing::TempDir other;
-  EXPECT_NE(Authority::open(other.path()).value()->pem(), first->pem());
-}
-
-TEST(Authority, AKeyThatOthersCanReadIsRefused) {
-  sys::testing::TempDir dir;
-  Authority::open(dir.path()).value();
-  chmod((dir.path() + "/key.pem").c_str(), 0640);
-  EXPECT_EQ(Authority::open(dir.path()).error().code(), Code::failed_precondition);
-}
-
-TEST(Authority, AKeyOfAnotherCertificateIsRefused) {
-  sys::testing::TempDir a, b;
-  Authority::open(a.path()).value();
-  Authority::open(b.path()).value();
-  const std::string pem = sys::read_file(b.path() + "/cert.pem").value();
-  ASSERT_TRUE(sys::replace_file(a.path() + "/cert.pem", pem, 0644).ok());
-  EXPECT_EQ(Authority::open(a.path()).error().code(), Code::data_corrupt);
 }
 
 TEST(Authority, ItsLeavesAreGoodForTheirHostWhateverTheClock) {
