@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "net/http/greeting.h"
+
 namespace paddock::net::http {
 namespace {
 
@@ -15,7 +17,20 @@ struct State {
   Handler handler;
   ServerOptions options;
   size_t connections = 0;
+  Greetings under_way;
 };
+
+void serve_client(Task& task, std::unique_ptr<SocketStream> accepted, State& state) {
+  const ServerOptions& options = state.options;
+  std::shared_ptr<Stream> stream;
+  if (options.security) {
+    stream =
+        greet(task, std::move(accepted), {*options.security, options.patience, state.under_way});
+  } else {
+    stream = std::move(accepted);
+  }
+  if (stream) serve_connection(task, std::move(stream), state.handler, options.patience);
+}
 
 }  // namespace
 
@@ -25,14 +40,16 @@ void serve(Task& task, std::shared_ptr<Listener> listener, Handler handler,
   while (true) {
     auto accepted = listener->accept(task);
     if (!accepted.ok()) return;
-    std::shared_ptr<SocketStream> stream = std::move(*accepted);
+    std::unique_ptr<SocketStream> stream = std::move(*accepted);
     if (state->connections >= state->options.max_connections) {
-      (void)stream->write(task, kBusy).ok();  // fits into the socket's buffer: does not wait
+      // Fits into the socket's buffer: does not wait. With TLS nobody could read it.
+      if (!options.security) (void)stream->write(task, kBusy).ok();
       continue;
     }
     ++state->connections;
-    loop_of(task).spawn([state, stream = std::move(stream)](Task& connection) {
-      serve_connection(connection, stream, state->handler, state->options.patience);
+    loop_of(task).spawn([state, held = std::make_shared<std::unique_ptr<SocketStream>>(
+                                    std::move(stream))](Task& connection) {
+      serve_client(connection, std::move(*held), *state);
       --state->connections;
     });
   }
