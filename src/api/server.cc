@@ -105,6 +105,16 @@ Status serve(net::Task& task, NotedExchange& exchange, const ServerParts& parts)
   return e2b::serve_sandbox(task, exchange, parts, *to);
 }
 
+// Nothing that was sent is used: it travelled for everybody to read.
+Status refuse_plain(net::Task& task, NotedExchange& exchange, const ServerParts&) {
+  exchange.note().route = "plain";
+  exchange.note().path.clear();
+  return e2b::respond_http_error(
+      task, exchange, 400,
+      "plain HTTP to a port that speaks TLS; take https:// in the place of http://, and trust what "
+      "`paddock tls ca` names. An API key that was sent with it may have been read by others");
+}
+
 // Whoever can open the socket runs the server, or is root.
 Status serve_keeper(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
   const std::string_view path = exchange.request().path();
@@ -146,6 +156,10 @@ net::http::Handler noted(const ServerParts& parts, Serve serve_one) {
 
 net::http::Handler make_handler(const ServerParts& parts) {
   return noted(parts, serve);
+}
+
+net::http::Handler make_plain_handler(const ServerParts& parts) {
+  return noted(parts, refuse_plain);
 }
 
 net::http::Handler make_keeper_handler(const ServerParts& parts) {

@@ -8,6 +8,8 @@ namespace paddock::api {
 
 // For the listener that clients reach.
 net::http::Handler make_handler(const ServerParts& parts);
+// For who speaks plain HTTP to that listener where it speaks TLS: a refusal with the remedy.
+net::http::Handler make_plain_handler(const ServerParts& parts);
 // For the socket of whoever runs the server: the control plane and our own surface, without a key
 // and with every sandbox in sight.
 net::http::Handler make_keeper_handler(const ServerParts& parts);

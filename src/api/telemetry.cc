@@ -43,7 +43,10 @@ constexpr Metric kAuditRecords{"paddock_audit_records", MetricKind::gauge,
                                "Number of the audit log's last record."};
 constexpr Metric kAuditLost{"paddock_audit_lost_total", MetricKind::counter,
                             "Records that could not be written."};
-
+constexpr Metric kCertificateEnd{"paddock_tls_certificate_not_after_seconds", MetricKind::gauge,
+                                 "When the server's certificate ends, since the epoch."};
+constexpr Metric kFailedHandshakes{"paddock_tls_handshakes_failed_total", MetricKind::counter,
+                                   "Handshakes that came to nothing."};
 constexpr Metric kSyncFailures{"paddock_sync_failures_total", MetricKind::counter,
                                "Times that log and usage could not be brought to the disk."};
 
@@ -251,6 +254,15 @@ void Telemetry::on_egress(const engine::LiveInfo& info, const model::EgressEvent
   if (!event.reason.empty()) fields["reason"] = audit_text(event.reason);
   if (!event.method.empty()) fields["method"] = audit_text(event.method);
   record_event("egress", info.owner, fields);
+}
+
+void Telemetry::on_certificate(time_t good_until) {
+  metrics_.set(kCertificateEnd, {}, static_cast<double>(good_until));
+  metrics_.add(kFailedHandshakes, {}, 0);
+}
+
+void Telemetry::on_failed_handshake() {
+  metrics_.add(kFailedHandshakes, {});
 }
 
 std::string Telemetry::metrics_text(const std::map<std::string, size_t>& states) {

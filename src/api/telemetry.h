@@ -54,6 +54,10 @@ class Telemetry : public engine::Observer {
   static constexpr size_t kMaxEvents = 4096;
   const std::deque<Event>& events() const { return events_; }
 
+  // Of the listener's TLS: when its certificate ends, and a handshake that came to nothing.
+  void on_certificate(time_t good_until);
+  void on_failed_handshake();
+
   // In Prometheus' form; `states` counts sandboxes by the name of their state.
   std::string metrics_text(const std::map<std::string, size_t>& states);
 

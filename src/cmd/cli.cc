@@ -249,9 +249,9 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
   for (auto* add :
-       {add_run, add_ls,    add_show,   add_diff,   add_apply,  add_discard,  add_rollback,
-        add_gc,  add_init,  add_policy, add_doctor, add_secret, add_pushes,   add_serve,
-        add_key, add_audit, add_create, add_exec,   add_cp,     add_sandboxes}) {
+       {add_run, add_ls,   add_show,   add_diff,   add_apply,  add_discard, add_rollback,
+        add_gc,  add_init, add_policy, add_doctor, add_secret, add_pushes,  add_serve,
+        add_tls, add_key,  add_audit,  add_create, add_exec,   add_cp,      add_sandboxes}) {
     add(app, chosen);
   }
   CLI::App* completion = app.add_subcommand("completion", "completion of the command line");

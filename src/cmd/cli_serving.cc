@@ -40,12 +40,30 @@ void add_serve(CLI::App& app, Invocation& chosen) {
   verb->add_option("--listen", args->listen,
                    "address and port; port 0: one that is free; beyond loopback only with API keys")
       ->type_name("ADDRESS:PORT");
+  verb->add_flag_function(
+      "--tls,!--no-tls", [args](int64_t times) { args->tls = times > 0; },
+      "https, with a certificate of a local authority (`paddock tls ca`)");
+  verb->add_option("--tls-cert", args->tls_cert,
+                   "https with this certificate, its issuers behind it, in PEM")
+      ->type_name("FILE");
+  verb->add_option("--tls-key", args->tls_key, "its key")->type_name("FILE");
   verb->add_flag("--explain", args->explain, "show every setting of server.toml, serve nothing");
   verb->add_flag("--json", args->json, "with --explain: as JSON");
   verb->add_flag("--kill-on-exit", args->kill_on_exit,
                  "end every sandbox with the server, however it ends; else they go on until their "
                  "time is up, and the next server takes them over");
   add_settings(*verb, args->flags);
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
+void add_tls(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<TlsArgs>();
+  CLI::App* group = app.add_subcommand("tls", "the server's TLS");
+  group->require_subcommand(1);
+  CLI::App* verb = group->add_subcommand(
+      "ca", "where the authority's certificate is that clients of `serve --tls` are to trust");
+  verb->add_flag("--pem", args->pem, "the certificate itself");
+  verb->add_flag("--json", args->json, "as JSON");
   verb->callback([args, &chosen] { chosen = *args; });
 }
 

@@ -11,6 +11,7 @@ namespace paddock::cmd {
 
 // Each declares its verbs and stores their arguments in `chosen` when they were given.
 void add_serve(CLI::App& app, Invocation& chosen);
+void add_tls(CLI::App& app, Invocation& chosen);
 void add_key(CLI::App& app, Invocation& chosen);
 void add_audit(CLI::App& app, Invocation& chosen);
 void add_create(CLI::App& app, Invocation& chosen);

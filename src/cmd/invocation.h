@@ -92,11 +92,19 @@ struct PushesArgs {
 };
 
 struct ServeArgs {
-  std::string listen;  // empty: as server.toml says
+  std::string listen;       // empty: as server.toml says
+  std::optional<bool> tls;  // likewise
+  std::string tls_cert;
+  std::string tls_key;
   bool kill_on_exit = false;
   bool explain = false;  // show the settings instead
   bool json = false;
   std::vector<policy::FlagValue> flags;  // settings of policy, as given
+};
+
+struct TlsArgs {
+  bool pem = false;  // the certificate itself, not where it is
+  bool json = false;
 };
 
 struct AuditArgs {
@@ -162,7 +170,7 @@ struct SandboxArgs {
 
 using Invocation =
     std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
-                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, PushesArgs, ServeArgs, KeyArgs,
-                 AuditArgs, CreateArgs, ExecArgs, CpArgs, SandboxArgs>;
+                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, PushesArgs, ServeArgs, TlsArgs,
+                 KeyArgs, AuditArgs, CreateArgs, ExecArgs, CpArgs, SandboxArgs>;
 
 }  // namespace paddock::cmd

@@ -57,6 +57,10 @@ int dispatch(const ServeArgs& args, Context& context) {
   return serve(args, context);
 }
 
+int dispatch(const TlsArgs& args, Context& context) {
+  return tls(args, context);
+}
+
 int dispatch(const KeyArgs& args, Context& context) {
   return key(args, context);
 }

@@ -75,7 +75,9 @@ Result<service::LoadedSettings> read_server_settings(const ServeArgs& args,
     auto text = PD_TRY_CTX("reading " + printable(path), read_settings_file(path));
     if (text) files.push_back({path, std::move(*text)});
   }
-  return service::load_server_settings(files, args.listen);
+  return service::load_server_settings(
+      files,
+      {.listen = args.listen, .tls = args.tls, .tls_cert = args.tls_cert, .tls_key = args.tls_key});
 }
 
 Status explain_server(const ServeArgs& args, const Context& context) {

@@ -14,6 +14,7 @@
 #include "api/telemetry.h"
 #include "base/strings.h"
 #include "cmd/console.h"
+#include "cmd/serve_identity.h"
 #include "cmd/serve_settings.h"
 #include "cmd/served_policy.h"
 #include "cmd/verbs.h"
@@ -44,19 +45,37 @@ Result<api::Doorkeeper::Rule> rule_for(const Endpoint& endpoint, service::KeyRul
       .set_remedy("`paddock key create LABEL` makes a key; or listen on a loopback address");
 }
 
-void announce(const Endpoint& endpoint, uint16_t port, api::Doorkeeper& door) {
-  const std::string url = "http://" + endpoint.address.with_port(port);
+// The lines of a shell that make clients find the server. A certificate of the operator's is for
+// names, not for the address.
+std::string for_clients(const std::string& url, uint16_t port,
+                        const service::ServerSettings& settings) {
+  if (!settings.has_tls() || settings.tls_cert.empty()) {
+    return fmt::format("E2B_API_URL={0} E2B_SANDBOX_URL={0}", url);
+  }
+  return fmt::format("E2B_DOMAIN={}:{}", settings.domain, port);
+}
+
+struct Announcement {
+  const Endpoint& endpoint;
+  uint16_t port;
+  const service::ServerSettings& settings;
+  const model::HostPath& home;
+};
+void announce(const Announcement& of, api::Doorkeeper& door) {
+  const bool tls = of.settings.has_tls();
+  const std::string url = (tls ? "https://" : "http://") + of.endpoint.address.with_port(of.port);
   auto takes_any = door.takes_any();
-  if (takes_any.ok() && *takes_any) {
+  const bool any = takes_any.ok() && *takes_any;
+  print(fmt::format("paddock serves {}, to {}\n  export {} E2B_API_KEY={}\n", url,
+                    any ? "this machine alone; any API key is taken"
+                        : "holders of an API key (`paddock key create`)",
+                    for_clients(url, of.port, of.settings),
+                    any ? "e2b_" + std::string(40, '0') : "…"));
+  if (tls && of.settings.tls_cert.empty()) {
     print(
-        fmt::format("paddock serves {0}, to this machine alone; any API key is taken\n"
-                    "  export E2B_API_URL={0} E2B_SANDBOX_URL={0} E2B_API_KEY=e2b_{1}\n",
-                    url, std::string(40, '0')));
-  } else {
-    print(
-        fmt::format("paddock serves {0}, to holders of an API key (`paddock key create`)\n"
-                    "  export E2B_API_URL={0} E2B_SANDBOX_URL={0} E2B_API_KEY=…\n",
-                    url));
+        fmt::format("  export NODE_EXTRA_CA_CERTS={}   # SSL_CERT_FILE for Python and Go; curl "
+                    "--cacert; `paddock tls ca --pem` for other machines\n",
+                    shell_words({authority_file(of.settings, of.home)})));
   }
   ::fflush(stdout);
 }
@@ -99,6 +118,18 @@ Result<service::AuditLog> open_audit(const model::HostPath& home,
   return log;
 }
 
+// nullptr: plain HTTP.
+std::shared_ptr<const net::http::Security> secure(net::ServerIdentity* identity,
+                                                  const api::ServerParts& served) {
+  if (identity == nullptr) return nullptr;
+  auto security = std::make_shared<net::http::Security>(
+      net::http::Security{*identity, api::make_plain_handler(served)});
+  security->on_failed = [&telemetry = served.telemetry](const Error&) {
+    telemetry.on_failed_handshake();
+  };
+  return security;
+}
+
 // For tests of what a kill leaves: where it happens is named by the environment.
 std::string die_at;
 void die_there(const char* point) {
@@ -126,6 +157,9 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   api::Telemetry telemetry(PD_TRY(open_audit(home, settings)),
                            PD_TRY(store::Database::open(database)));
 
+  const std::unique_ptr<net::ServerIdentity> identity =
+      PD_TRY(open_identity(settings, endpoint, home));
+
   // What runs on the loop refers to it: the loop ends first.
   std::unique_ptr<engine::Sandboxes> sandboxes;
   net::Loop loop;
@@ -149,17 +183,22 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   const api::ServerParts served{*sandboxes, tokens, door, telemetry, settings, secrets};
   run_on(loop, [&](net::Task&) {
     telemetry.record("server_started", {{"listen", endpoint.address.with_port(listener->port())},
+                                        {"tls", settings.has_tls()},
                                         {"pid", ::getpid()},
                                         {"version", PADDOCK_VERSION}});
   });
   loop.spawn([&telemetry](net::Task& task) { telemetry.keep_synced(task); });
-  loop.spawn([listener, handler = api::make_handler(served)](net::Task& task) {
-    net::http::serve(task, listener, handler, {});
+  if (identity) {
+    loop.spawn([&](net::Task& task) { keep_renewed(task, *identity, telemetry); });
+  }
+  loop.spawn([listener, handler = api::make_handler(served),
+              security = secure(identity.get(), served)](net::Task& task) {
+    net::http::serve(task, listener, handler, {.security = security});
   });
   loop.spawn([keepers, handler = api::make_keeper_handler(served)](net::Task& task) {
     net::http::serve(task, keepers, handler, {});
   });
-  announce(endpoint, listener->port(), door);
+  announce({endpoint, listener->port(), settings, home}, door);
   wait_for(signals);
   say(args.kill_on_exit ? "ending every sandbox"
                         : "ending; sandboxes go on until their time is up");

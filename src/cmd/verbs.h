@@ -20,6 +20,7 @@ int doctor(const DoctorArgs& args, Context& context);
 int secret(const SecretArgs& args, Context& context);
 int pushes(const PushesArgs& args, Context& context);
 int serve(const ServeArgs& args, Context& context);
+int tls(const TlsArgs& args, Context& context);
 int key(const KeyArgs& args, Context& context);
 int audit(const AuditArgs& args, Context& context);
 int create(const CreateArgs& args, Context& context);

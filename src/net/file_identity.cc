@@ -49,13 +49,15 @@ struct Loaded {
 };
 
 Result<PkeyPtr> load_key(const std::string& path) {
-  PD_TRY(check_not_public(path));
   std::string pem = PD_TRY(read_regular(path));
   auto key = key_from_pem(pem);
   OPENSSL_cleanse(pem.data(), pem.size());
-  if (key.ok()) return key;
-  return no_pem(path, "no private key in PEM without a passphrase")
-      .set_remedy(fmt::format("openssl pkey -in {} -out FILE", path));
+  if (!key.ok()) {
+    return no_pem(path, "no private key in PEM without a passphrase")
+        .set_remedy(fmt::format("openssl pkey -in {} -out FILE", path));
+  }
+  PD_TRY(check_not_public(path));
+  return key;
 }
 
 Result<Loaded> load(const CertificateFiles& files, time_t now) {

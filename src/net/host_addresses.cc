@@ -32,14 +32,19 @@ std::set<model::IpAddress> read_interfaces() {
 
 }  // namespace
 
-bool HostAddresses::contains(const model::IpAddress& address) {
+std::set<model::IpAddress> HostAddresses::list() {
   std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   if (known_.empty() || now - read_at_ > kFresh) {
     known_ = read_interfaces();
     read_at_ = now;
   }
-  return known_.empty() || known_.contains(address);
+  return known_;
+}
+
+bool HostAddresses::contains(const model::IpAddress& address) {
+  const std::set<model::IpAddress> known = list();
+  return known.empty() || known.contains(address);
 }
 
 }  // namespace paddock::net

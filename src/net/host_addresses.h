@@ -12,6 +12,8 @@ namespace paddock::net {
 // Read anew when older than a few seconds. Thread-safe.
 class HostAddresses {
  public:
+  // Empty while the kernel does not tell.
+  std::set<model::IpAddress> list();
   // True of every address while the kernel does not tell.
   bool contains(const model::IpAddress& address);
 

@@ -28,6 +28,17 @@ Result<std::string> text_of(const RawValue& value) {
   return value.text;
 }
 
+Result<std::string> path_of(const RawValue& value) {
+  std::string path = PD_TRY(text_of(value));
+  if (!path.starts_with('/')) return wrong(value, "a path from / on");
+  return path;
+}
+
+Result<bool> truth_of(const RawValue& value) {
+  if (value.type != RawType::boolean) return wrong(value, "true or false");
+  return value.text == "true";
+}
+
 Result<uint64_t> count_of(const RawValue& value) {
   const auto number = parse_u64(value.text);
   if (value.type != RawType::integer || !number) return wrong(value, "a number, 0 or more");
@@ -98,6 +109,25 @@ const std::array kSettings{
             [](const ServerSettings& from) { return from.listen; }},
     Setting{"domain", "ports of sandboxes are PORT-ID.<domain>", put_domain,
             [](const ServerSettings& from) { return from.domain; }},
+    Setting{
+        "tls", "https, with a certificate of a local authority or with tls_cert",
+        [](ServerSettings& into, const RawValue& value) -> Status {
+          into.tls = PD_TRY(truth_of(value));
+          return {};
+        },
+        [](const ServerSettings& from) -> std::string { return from.has_tls() ? "on" : "off"; }},
+    Setting{"tls_cert", "the operator's own certificate, its issuers behind it, in PEM",
+            [](ServerSettings& into, const RawValue& value) -> Status {
+              into.tls_cert = PD_TRY(path_of(value));
+              return {};
+            },
+            [](const ServerSettings& from) { return from.tls_cert; }},
+    Setting{"tls_key", "its key",
+            [](ServerSettings& into, const RawValue& value) -> Status {
+              into.tls_key = PD_TRY(path_of(value));
+              return {};
+            },
+            [](const ServerSettings& from) { return from.tls_key; }},
     Setting{
         "keys", "required: no request without a good key, even before the first was made", put_keys,
         [](const ServerSettings& from) { return std::string(name_of(kKeyRuleNames, from.keys)); }},
@@ -268,6 +298,35 @@ std::vector<SettingRow> rows_of(const ServerSettings& settings,
   return rows;
 }
 
+void take_flags(const ServerFlags& flags, ServerSettings& into,
+                std::map<std::string, std::string>& origins) {
+  auto take = [&](const char* key, const std::string& flag, std::string& field, const char* name) {
+    if (flag.empty()) return;
+    field = flag;
+    origins[key] = name;
+  };
+  take("listen", flags.listen, into.listen, "--listen");
+  take("tls_cert", flags.tls_cert, into.tls_cert, "--tls-cert");
+  take("tls_key", flags.tls_key, into.tls_key, "--tls-key");
+  if (flags.tls) {
+    into.tls = flags.tls;
+    origins["tls"] = *flags.tls ? "--tls" : "--no-tls";
+  } else if (!flags.tls_cert.empty()) {
+    into.tls.reset();  // who names a certificate wants it, whatever a file says
+    origins["tls"] = "--tls-cert";
+  }
+}
+
+Status check_pair(const ServerSettings& settings) {
+  if (settings.tls_cert.empty() == settings.tls_key.empty()) return {};
+  const bool no_key = settings.tls_key.empty();
+  return Error(Code::invalid_argument, no_key ? "a certificate without its key (tls_key)"
+                                              : "a key without its certificate (tls_cert)")
+      .set_remedy(
+          "--tls-cert FILE --tls-key FILE, or tls_cert and tls_key in server.toml; neither "
+          "for a certificate of a local authority");
+}
+
 }  // namespace
 
 const Quota& ServerSettings::quota_of(const std::string& label) const {
@@ -276,17 +335,15 @@ const Quota& ServerSettings::quota_of(const std::string& label) const {
 }
 
 Result<LoadedSettings> load_server_settings(const std::vector<ServerFile>& files,
-                                            const std::string& listen) {
+                                            const ServerFlags& flags) {
   LoadedSettings loaded;
   std::map<std::string, std::string> origins;
   for (const ServerFile& file : files) {
     const RawValue root = PD_TRY(policy::parse_toml(file.text, file.path));
     PD_TRY(File(file.path, loaded, origins).take(root));
   }
-  if (!listen.empty()) {
-    loaded.settings.listen = listen;
-    origins["listen"] = "--listen";
-  }
+  take_flags(flags, loaded.settings, origins);
+  PD_TRY(check_pair(loaded.settings));
   loaded.rows = rows_of(loaded.settings, origins);
   return loaded;
 }

@@ -22,6 +22,9 @@ inline constexpr EnumNames<KeyRule, 2> kKeyRuleNames{
 struct ServerSettings {
   std::string listen = "127.0.0.1:3100";
   std::string domain = "localhost";
+  std::optional<bool> tls;  // nullopt: where there is a certificate
+  std::string tls_cert;     // files of the operator's own; empty: of a local authority
+  std::string tls_key;
   KeyRule keys = KeyRule::when_made;
   uint64_t max_sandboxes = 512;
   uint64_t max_timeout_seconds = 86'400;
@@ -29,6 +32,7 @@ struct ServerSettings {
   Quota quota;                                // of each key
   std::map<std::string, Quota> label_quotas;  // of keys with that label, in its place
 
+  bool has_tls() const { return tls.value_or(!tls_cert.empty()); }
   const Quota& quota_of(const std::string& label) const;
 };
 
@@ -36,7 +40,7 @@ struct ServerSettings {
 struct SettingRow {
   std::string key;
   std::string value;
-  std::string origin;  // "shipped", "<file>:<line>", "--listen"
+  std::string origin;  // "shipped", "<file>:<line>", "--listen", …
   std::string doc;
 };
 
@@ -50,9 +54,17 @@ struct LoadedSettings {
   std::vector<SettingRow> rows;
 };
 
-// Later files win, `listen` (from the command line, may be empty) over all. invalid_argument names
-// file, line and the nearest known key.
+// What the command line says, as far as it does; files by any path.
+struct ServerFlags {
+  std::string listen = {};
+  std::optional<bool> tls = {};
+  std::string tls_cert = {};
+  std::string tls_key = {};
+};
+
+// Later files win, `flags` over all. invalid_argument names file, line and the nearest known key;
+// or says that of a certificate and its key one is missing.
 Result<LoadedSettings> load_server_settings(const std::vector<ServerFile>& files,
-                                            const std::string& listen);
+                                            const ServerFlags& flags);
 
 }  // namespace paddock::service

@@ -8,7 +8,7 @@ namespace paddock::service {
 namespace {
 
 Result<LoadedSettings> load(const std::string& text, const std::string& listen = "") {
-  return load_server_settings({{"server.toml", text}}, listen);
+  return load_server_settings({{"server.toml", text}}, {.listen = listen});
 }
 std::string origin_of(const LoadedSettings& loaded, const std::string& key) {
   const auto row = std::ranges::find(loaded.rows, key, &SettingRow::key);
@@ -37,7 +37,7 @@ TEST(ServerToml, SaysWhatIsInForceAndWhereItCameFrom) {
 TEST(ServerToml, LaterFilesWin) {
   const auto loaded =
       load_server_settings(
-          {{"a", "max_sandboxes = 1\ndomain = \"a.example\"\n"}, {"b", "max_sandboxes = 2\n"}}, "")
+          {{"a", "max_sandboxes = 1\ndomain = \"a.example\"\n"}, {"b", "max_sandboxes = 2\n"}}, {})
           .value();
   EXPECT_EQ(loaded.settings.max_sandboxes, 2u);
   EXPECT_EQ(loaded.settings.domain, "a.example");
@@ -56,12 +56,39 @@ TEST(ServerToml, UnknownKeysAreErrorsWithTheNearestKnownOne) {
 
 TEST(ServerToml, ValuesOfTheWrongKindAreErrors) {
   for (const char* text :
-       {"listen = 3100", "domain = \"a b\"", "domain = \".example\"", "keys = \"off\"",
-        "max_sandboxes = 0", "max_sandboxes = -1", "max_timeout = 60", "max_timeout = \"0\"",
-        "max_timeout = \"900d\"", "audit_file_size = 1", "quota = 3", "[quota]\ncpu = -1",
-        "[quota]\ncpu = nan", "[quota]\nmemory = true", "[quota]\nsandboxes = \"3\"", "listen"}) {
+       {"listen = 3100", "domain = \"a b\"", "domain = \".example\"", "keys = \"off\"", "tls = 1",
+        "tls = \"on\"", "tls_cert = \"cert.pem\"\ntls_key = \"/key.pem\"", "max_sandboxes = 0",
+        "max_sandboxes = -1", "max_timeout = 60", "max_timeout = \"0\"", "max_timeout = \"900d\"",
+        "audit_file_size = 1", "quota = 3", "[quota]\ncpu = -1", "[quota]\ncpu = nan",
+        "[quota]\nmemory = true", "[quota]\nsandboxes = \"3\"", "listen"}) {
     EXPECT_FALSE(load(text).ok()) << text;
   }
+}
+
+TEST(ServerToml, ACertificateIsTlsUnlessItIsSaidOtherwise) {
+  const std::string pair = "tls_cert = \"/c\"\ntls_key = \"/k\"\n";
+  auto has_tls = [](const std::string& text, const ServerFlags& flags) {
+    return load_server_settings({{"server.toml", text}}, flags).value().settings.has_tls();
+  };
+  EXPECT_FALSE(has_tls("", {}));
+  EXPECT_TRUE(has_tls("tls = true", {}));
+  EXPECT_TRUE(has_tls("", {.tls = true}));
+  EXPECT_FALSE(has_tls("tls = true", {.tls = false}));
+  EXPECT_TRUE(has_tls(pair, {}));
+  EXPECT_FALSE(has_tls("tls = false\n" + pair, {}));
+  EXPECT_FALSE(has_tls(pair, {.tls = false}));
+  EXPECT_TRUE(has_tls("tls = false", {.tls_cert = "c", .tls_key = "k"}));
+}
+
+TEST(ServerToml, ACertificateWithoutItsKeyIsAnError) {
+  for (const ServerFlags& flags : {ServerFlags{.tls_cert = "c"}, ServerFlags{.tls_key = "k"}}) {
+    const auto loaded = load_server_settings({}, flags);
+    ASSERT_FALSE(loaded.ok());
+    EXPECT_EQ(loaded.error().code(), Code::invalid_argument);
+    EXPECT_NE(loaded.error().remedy().find("--tls-key"), std::string::npos);
+  }
+  EXPECT_FALSE(load("tls_cert = \"/c\"\n").ok());
+  EXPECT_TRUE(load_server_settings({{"a", "tls_cert = \"/c\"\n"}}, {.tls_key = "k"}).ok());
 }
 
 TEST(Quotas, AreSumsOfWhatIsHeld) {

@@ -4,6 +4,7 @@ import http.client
 import json
 import re
 import signal
+import ssl
 import subprocess
 
 from support.program import PADDOCK, PATIENCE
@@ -11,10 +12,18 @@ from support.program import PADDOCK, PATIENCE
 
 class Daemon:
     """Ends all its sandboxes with itself, unless it is `leased`. `wrap` makes of its command line one that runs
-    it in another world (Internet.wrap), in which its port is."""
+    it in another world (Internet.wrap), in which its port is. One that speaks TLS is trusted by `authority`, a
+    file."""
 
     def __init__(
-        self, paddock, *options, listen="127.0.0.1:0", leased=False, env=None, wrap=lambda argv: argv
+        self,
+        paddock,
+        *options,
+        listen="127.0.0.1:0",
+        leased=False,
+        env=None,
+        wrap=lambda argv: argv,
+        authority=None,
     ):
         self.log = paddock.base / "serve.log"
         options = options if leased else ("--kill-on-exit", *options)
@@ -28,10 +37,11 @@ class Daemon:
             text=True,
         )
         line = self.process.stdout.readline()
-        found = re.search(r"http://[0-9.]+:(\d+)", line)
+        found = re.search(r"https?://[0-9.]+:(\d+)", line)
         assert found, f"no address in: {line} {self.log.read_text()}"
         self.port = int(found[1])
         self.url = found[0]
+        self.tls = ssl.create_default_context(cafile=authority) if authority else None
 
     def stop(self):
         """As a person or an init system ends it. Returns its status."""
@@ -45,7 +55,11 @@ class Daemon:
 
     def request(self, method, path, body=None, headers=None):
         """Status, parsed JSON (or bytes) and headers of one request on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        where = {"host": "127.0.0.1", "port": self.port, "timeout": PATIENCE}
+        if self.tls:
+            connection = http.client.HTTPSConnection(**where, context=self.tls)
+        else:
+            connection = http.client.HTTPConnection(**where)
         sent = {"X-API-Key": "any", **(headers or {})}
         if isinstance(body, (dict, list)):
             body = json.dumps(body).encode()

@@ -29,20 +29,16 @@ def installed(*packages):
 class Sdk:
     """Runs scripts against a daemon; `wrap` where that runs in another world."""
 
-    def __init__(self, folder, daemon, wrap=lambda argv: argv, prelude=""):
+    def __init__(self, folder, daemon, wrap=lambda argv: argv, prelude="", env=None):
         self.folder, self.daemon, self.wrap, self.prelude = folder, daemon, wrap, prelude
+        self.env = env or {"E2B_API_URL": daemon.url, "E2B_SANDBOX_URL": daemon.url}
 
     def __call__(self, script):
         file = self.folder / "script.mjs"
         file.write_text(PRELUDE + self.prelude + script)
         done = subprocess.run(
             self.wrap(["node", file]),
-            env={
-                "PATH": os.environ["PATH"],
-                "E2B_API_URL": self.daemon.url,
-                "E2B_SANDBOX_URL": self.daemon.url,
-                "E2B_API_KEY": "e2b_" + "0" * 40,
-            },
+            env={"PATH": os.environ["PATH"], "E2B_API_KEY": "e2b_" + "0" * 40, **self.env},
             capture_output=True,
             text=True,
             timeout=PATIENCE * 2,

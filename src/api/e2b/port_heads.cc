@@ -96,7 +96,7 @@ PassedHead pass_request(const RequestHead& request, const PassOptions& options) 
   }
   add(out.text, "X-Forwarded-For", "127.0.0.1");
   add(out.text, "X-Forwarded-Host", request.headers.get("host"));
-  add(out.text, "X-Forwarded-Proto", "http");
+  add(out.text, "X-Forwarded-Proto", options.scheme);
   if (chunked) {
     out.body = PassedHead::Body::chunked;
     add(out.text, "Transfer-Encoding", "chunked");

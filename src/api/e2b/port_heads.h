@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "egress/http/response_head.h"
@@ -22,6 +23,7 @@ struct PassedHead {
 struct PassOptions {
   std::string host;                   // what the program sees
   std::vector<std::string> withheld;  // values of x-access-token that it does not
+  std::string_view scheme = "http";   // the client's
 };
 // Without fields that are of the connection, not of the message (RFC 9110 section 7.6.1), and those
 // that led the request here; with X-Forwarded-*.

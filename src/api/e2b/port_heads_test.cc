@@ -38,7 +38,7 @@ TEST(PassRequest, KeepsWhatIsOfTheMessageAlone) {
 TEST(PassRequest, ALengthBesideChunksIsNotPassedOn) {
   const net::http::RequestHead request{
       "POST", "/", 1, {{"Transfer-Encoding", "chunked"}, {"Content-Length", "3"}}};
-  const PassedHead passed = pass_request(request, {"h", {}});
+  const PassedHead passed = pass_request(request, {"h", {}, "https"});
   EXPECT_EQ(passed.body, PassedHead::Body::chunked);
   EXPECT_THAT(passed.text, Not(HasSubstr("Content-Length")));
 }

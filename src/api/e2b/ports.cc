@@ -50,7 +50,8 @@ class Passage {
     const net::http::RequestHead& request = call_.exchange.request();
     PassOptions options{
         host_inside(call_.sandbox.network().host_mask, request.headers.get("host"), call_.port),
-        {call_.access_token}};
+        {call_.access_token},
+        call_.scheme};
     head_ = pass_request(request, options);
     call_.exchange.on_client_gone([this] { on_client_gone(); });
     net::loop_of(call_.task).spawn([this](net::Task& sender) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/live/live_sandbox.h"
 #include "net/http/exchange.h"
@@ -15,8 +16,9 @@ struct PortCall {
   net::http::Exchange& exchange;
   engine::LiveSandbox& sandbox;
   uint16_t port = 0;
-  std::string access_token;   // of envd: kept from the program inside
-  std::string traffic_token;  // asked for where the sandbox's ports are not public
+  std::string access_token;          // of envd: kept from the program inside
+  std::string traffic_token;         // asked for where the sandbox's ports are not public
+  std::string_view scheme = "http";  // the client's
 };
 
 // What cannot be passed on is answered as E2B's proxy does: 403 without the token, 502 with the

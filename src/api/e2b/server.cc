@@ -56,7 +56,8 @@ Status serve_sandbox(net::Task& task, NotedExchange& exchange, const ServerParts
     note.route = "port";
     note.path.clear();  // a program's own: nobody knows what stands in it
     return serve_port({task, exchange, *sandbox, to.port, parts.tokens.of(to.id),
-                       parts.tokens.of_traffic(to.id)});
+                       parts.tokens.of_traffic(to.id),
+                       parts.settings.has_tls() ? "https" : "http"});
   }
   return serve_envd({task, exchange, std::move(sandbox)}, parts.tokens);
 }
