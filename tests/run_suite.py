@@ -49,7 +49,8 @@ def stage(build, account):
     shutil.copytree(
         build / "guests", top / "guests", ignore=shutil.ignore_patterns("CMakeFiles", "*.cmake")
     )
-    shutil.copytree(TESTS, top / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("tests", "examples"):
+        shutil.copytree(TESTS.parent / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (top / "tmp").mkdir()
     os.chown(top / "tmp", account.pw_uid, account.pw_gid)
     return top
