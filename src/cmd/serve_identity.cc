@@ -13,6 +13,7 @@ namespace paddock::cmd {
 namespace {
 
 constexpr std::chrono::seconds kLookAgain{10};
+constexpr time_t kSoon = 7 * 86'400;
 
 bool is_any(const model::IpAddress& address) {
   return address.str() == "0.0.0.0" || address.str() == "::";
@@ -30,6 +31,9 @@ Result<std::unique_ptr<net::ServerIdentity>> open_files(const service::ServerSet
         fmt::format("{} is not for *.{}: clients will refuse ports of sandboxes by name (`domain` "
                     "in server.toml)",
                     settings.tls_cert, settings.domain));
+  }
+  if (identity->good_until() < ::time(nullptr) + kSoon) {
+    say(fmt::format("{} ends on {}", settings.tls_cert, day_of(identity->good_until())));
   }
   return identity;
 }
@@ -62,15 +66,20 @@ Result<std::unique_ptr<net::ServerIdentity>> open_identity(const service::Server
 void keep_renewed(net::Task& task, net::ServerIdentity& identity, api::Telemetry& telemetry) {
   using Refreshed = net::ServerIdentity::Refreshed;
   telemetry.on_certificate(identity.good_until());
+  std::string said;  // why the last time: what stays wrong is said once
   while (!net::loop_of(task).is_ending()) {
     task.sleep(kLookAgain);
     auto refreshed = identity.refresh(::time(nullptr));
     if (!refreshed.ok()) {
-      say(fmt::format("the certificate stays as it is: {}", refreshed.error().describe()));
-      telemetry.record("certificate_refused", {{"why", refreshed.error().describe()}});
+      const std::string why = refreshed.error().describe();
+      if (why == said) continue;
+      say(fmt::format("the certificate stays as it is: {}", why));
+      telemetry.record("certificate_refused", {{"why", service::audit_text(why)}});
+      said = why;
       continue;
     }
     if (*refreshed == Refreshed::as_before) continue;
+    said.clear();
     const std::string until = day_of(identity.good_until());
     say(fmt::format("another certificate is shown, good until {}{}", until,
                     *refreshed == Refreshed::by_another_authority

@@ -275,7 +275,7 @@ def test_the_operators_certificate_is_shown_and_read_again_when_it_is_another(pa
     renewed = make_certificate(base / "new", "sbx.test", wildcard=True)
     for part in ("key", "cert"):
         renewed[part].rename(files[part])
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + 2 * PATIENCE
     while ssl.get_server_certificate(("127.0.0.1", daemon.port)) == before:
         assert time.monotonic() < until, daemon.log.read_text()
         time.sleep(0.5)
@@ -285,13 +285,22 @@ def test_the_operators_certificate_is_shown_and_read_again_when_it_is_another(pa
         assert time.monotonic() < until, daemon.log.read_text()
         time.sleep(0.5)
     assert ssl.get_server_certificate(("127.0.0.1", daemon.port)) != before
+    files["cert"].unlink()
+    while daemon.log.read_text().count("stays as it is") < 2:
+        assert time.monotonic() < until, daemon.log.read_text()
+        time.sleep(0.5)
+    time.sleep(12)  # another look
+    assert daemon.log.read_text().count("stays as it is") == 2, "each state of the files once"
+    events = [json.loads(line)["event"] for line in paddock("audit", "show", "--json").ok().out.splitlines()]
+    assert events.count("certificate_renewed") == 1 and events.count("certificate_refused") == 2
     assert daemon.stop() == 0
 
 
-def test_a_certificate_that_is_not_for_ports_is_told(paddock, base):
+def test_a_certificate_that_is_not_for_ports_or_ends_soon_is_told(paddock, base):
     files = make_certificate(base, "sbx.test")
     daemon = Daemon(paddock, *own(files), authority=files["cert"])
-    assert "is not for *.localhost" in daemon.log.read_text()
+    said = daemon.log.read_text()
+    assert "is not for *.localhost" in said and "sbx.test.pem ends on " in said
     assert daemon.stop() == 0
 
 
