@@ -348,10 +348,17 @@ Status Agent::prepare(const wire::Setup& setup, wire::Evidence& evidence) {
   }
   wire::Evidence network;
   if (setup.network_table()) refusals_.prepare_network(setup.egress(), network);
-  if (setup.has_egress() && network.network_table()) {
-    Status prepared = prepare_way_out(setup.egress());
-    network.set_egress(prepared.ok());
-    if (!prepared.ok()) network.set_network_error(prepared.error().describe());
+  const bool lets_out = setup.has_egress() && network.network_table();
+  if (lets_out || setup.sockets() > 0) prepare_way_out();
+  if (lets_out) {
+    Status opened = way_out_->open(setup.egress().form());
+    if (opened.ok()) refusals_.names()->ask_through(name_queries_);
+    network.set_egress(opened.ok());
+    if (!opened.ok()) network.set_network_error(opened.error().describe());
+  }
+  if (setup.sockets() > 0) {
+    PD_TRY_CTX("listening for the host's sockets", way_out_->open_sockets(setup.sockets()));
+    network.set_sockets(setup.sockets());
   }
   sys::Fd listener = PD_TRY_CTX("confining the agent", confine(setup));
   if (listener.is_open()) PD_TRY(refusals_.watch_syscalls(std::move(listener), setup));
@@ -366,7 +373,7 @@ Status Agent::serve_sudo() {
   return epoll_.add(sudo_->listener(), EPOLLIN, token_of(Source::sudo));
 }
 
-Status Agent::prepare_way_out(const wire::Egress& egress) {
+void Agent::prepare_way_out() {
   sys::allow_most_descriptors();  // commands get the limit that their Start names
   askers_.open();
   if (setup_.user_capabilities() != 0) askers_.look_as({setup_.uid(), setup_.gid(), {}});
@@ -375,9 +382,6 @@ Status Agent::prepare_way_out(const wire::Egress& egress) {
                                 .log = refusals_.log(),
                                 .askers = askers_,
                                 .token = token_of(Source::way_out)});
-  PD_TRY_CTX("opening the way out", way_out_->open(egress.form()));
-  refusals_.names()->ask_through(name_queries_);
-  return {};
 }
 
 void Agent::on_start(const wire::ToAgent& message) {

@@ -63,7 +63,7 @@ class Agent {
   Status on_setup(const wire::ToAgent& message);
   Status prepare(const wire::Setup& setup, wire::Evidence& evidence);
   Status serve_sudo();
-  Status prepare_way_out(const wire::Egress& egress);
+  void prepare_way_out();
   void on_start(const wire::ToAgent& message);
   void answer(uint64_t request, const Status& status);
   void answer_usage(uint64_t request);

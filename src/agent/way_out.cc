@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "agent/network_table.h"
+#include "agent/process_tree.h"
+#include "sys/files.h"
 #include "sys/original_destination.h"
+#include "sys/unix_socket.h"
 #include "wire/egress.h"
 
 namespace paddock::agent {
@@ -22,7 +25,8 @@ namespace {
 constexpr int kAcceptedAtATime = 64;
 constexpr int kBacklog = 1024;
 constexpr size_t kOtherDescriptors = 256;
-constexpr uint32_t kFirstConnection = 16;  // numbers below are listeners
+constexpr uint32_t kFirstConnection = 64;  // numbers below are listeners
+static_assert(wire::kMaxSockets + 2 < kFirstConnection);
 
 // SAFETY: every socket address is passed as a sockaddr.
 template <typename Address>
@@ -76,56 +80,77 @@ sys::Fd open_spare() {
 WayOut::WayOut(const Loop& loop)
     : loop_(loop), most_(affordable_connections()), spare_(open_spare()) {}
 
+Status WayOut::watch(Listener listener) {
+  PD_TRY(loop_.epoll.add(listener.socket, EPOLLIN, loop_.token + listeners_.size()));
+  listeners_.push_back(std::move(listener));
+  return {};
+}
+
 Status WayOut::open(wire::Egress::Form form) {
-  proxy_ = form == wire::Egress::PROXY;
-  if (proxy_) {
-    listeners_[0] = PD_TRY(listen_v4(kProxyAddress));
-  } else {
-    listeners_[0] = PD_TRY(listen_v4(INADDR_LOOPBACK));
-    auto v6 = listen_v6();  // where IPv6 is switched off, nothing is redirected to it either
-    if (v6.ok()) listeners_[1] = std::move(*v6);
+  const bool is_proxy = form == wire::Egress::PROXY;
+  auto v4 = PD_TRY(listen_v4(is_proxy ? kProxyAddress : INADDR_LOOPBACK));
+  PD_TRY(watch({std::move(v4), is_proxy ? Serves::proxy : Serves::redirected}));
+  if (is_proxy) return {};
+  auto v6 = listen_v6();  // where IPv6 is switched off, nothing is redirected to it either
+  return v6.ok() ? watch({std::move(*v6), Serves::redirected}) : Status();
+}
+
+Status WayOut::open_sockets(uint32_t count) {
+  if (count > wire::kMaxSockets) {
+    return Error(Code::resource_exhausted, "too many sockets of the host");
   }
-  for (uint32_t i = 0; i < kListeners; ++i) {
-    if (!listeners_[i].is_open()) continue;
-    PD_TRY(loop_.epoll.add(listeners_[i], EPOLLIN, loop_.token + i));
+  PD_TRY(sys::make_dirs(wire::kSocketsInside, 0755));
+  const sys::DirFd directory = PD_TRY(sys::open_dir(wire::kSocketsInside));
+  for (uint32_t number = 0; number < count; ++number) {
+    // The agent may still be another user than its commands are; nobody else is inside.
+    auto socket = PD_TRY(
+        sys::listen_unix(directory, std::to_string(number), {.mode = 0666, .backlog = kBacklog}));
+    PD_TRY(watch({std::move(socket), Serves::socket, number}));
   }
   return {};
 }
 
 void WayOut::on_event(uint32_t which) {
-  if (which < kListeners) {
-    accept_some(which);
+  if (which < listeners_.size()) {
+    accept_some(listeners_[which]);
   } else if (auto found = connections_.find(which); found != connections_.end()) {
     found->second.on_ready();
     ready_.insert(which);
   }
 }
 
-void WayOut::accept_some(size_t listener) {
+void WayOut::accept_some(const Listener& listener) {
   for (int i = 0; i < kAcceptedAtATime; ++i) {
     sys::SocketFd socket(
-        ::accept4(listeners_[listener].get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        ::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.is_open() && (errno == EMFILE || errno == ENFILE) && spare_.is_open()) {
       // Left in the queue it would wake us for ever: take it with the spare descriptor, drop it.
       spare_.reset();
-      sys::SocketFd dropped(::accept4(listeners_[listener].get(), nullptr, nullptr, SOCK_CLOEXEC));
+      sys::SocketFd dropped(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
       dropped.reset();
       spare_ = open_spare();
       continue;
     }
     if (!socket.is_open()) return;
-    take_in(std::move(socket));
+    take_in(listener, std::move(socket));
   }
 }
 
-void WayOut::take_in(sys::SocketFd socket) {
+void WayOut::take_in(const Listener& listener, sys::SocketFd socket) {
   Connection connection(std::move(socket));
-  if (proxy_) {
-    if (is_full()) return connection.reset();
-    connection.expect_greeting();
-    keep(next_id(), std::move(connection));
-    return;
+  switch (listener.serves) {
+    case Serves::redirected:
+      return take_in_redirected(std::move(connection));
+    case Serves::socket:
+      return take_in_local(listener.number, std::move(connection));
+    case Serves::proxy:
+      if (is_full()) return connection.reset();
+      connection.expect_greeting();
+      return keep(next_id(), std::move(connection));
   }
+}
+
+void WayOut::take_in_redirected(Connection connection) {
   const auto to = sys::original_destination(connection.socket());
   if (!to.ok()) return connection.reset();  // connected here by itself: nothing is here
   if (is_full()) {
@@ -139,6 +164,20 @@ void WayOut::take_in(sys::SocketFd socket) {
   const auto from = sys::peer_of(connection.socket());
   if (from.ok()) {
     *query.mutable_asker() = loop_.askers.find(sys::SocketDiag::Protocol::tcp, *from, *to);
+  }
+  keep(id, std::move(connection));
+  ask(id, std::move(query));
+}
+
+void WayOut::take_in_local(uint32_t number, Connection connection) {
+  if (is_full()) return connection.reset();
+  const Id id = next_id();
+  wire::ConnectQuery query;
+  query.set_socket(number);
+  const auto peer = sys::peer_credentials(connection.socket());
+  if (peer.ok()) {
+    query.mutable_asker()->set_pid(peer->pid);
+    query.mutable_asker()->set_process(name_of_process(peer->pid));
   }
   keep(id, std::move(connection));
   ask(id, std::move(query));

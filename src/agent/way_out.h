@@ -1,12 +1,12 @@
-// The way out of a sandbox, where Setup gave it one: connections of its programs, carried to the
-// host.
+// The way out of a sandbox, where Setup gave it one: connections of its programs, by TCP or to a
+// socket of the host, carried to the host.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "agent/asker.h"
 #include "agent/connection.h"
@@ -18,9 +18,9 @@
 
 namespace paddock::agent {
 
-// Owns the listeners that redirected connections and clients of the proxy come to, and those
-// connections, of which there are at most wire::kMaxConnections: one more is reset at once. Lives
-// in the agent's loop. Its events carry `token` plus a number.
+// Owns the listeners that redirected connections, clients of the proxy and of the host's sockets
+// come to, and those connections, of which there are at most wire::kMaxConnections: one more is
+// reset at once. Lives in the agent's loop. Its events carry `token` plus a number.
 class WayOut {
  public:
   // What it works with; outlives it.
@@ -35,6 +35,9 @@ class WayOut {
 
   // Opens the listeners. While the agent still has CAP_NET_BIND_SERVICE.
   Status open(wire::Egress::Form form);
+  // Listens for programs that connect to one of so many sockets of the host. While the agent may
+  // still write to /run.
+  Status open_sockets(uint32_t count);
 
   void on_event(uint32_t which);
   void on_answer(const wire::ConnectAnswer& answer);
@@ -52,11 +55,19 @@ class WayOut {
   bool pump(size_t room);
 
  private:
-  static constexpr size_t kListeners = 2;
   using Id = uint32_t;  // of a connection: its query's number, too
+  enum class Serves { redirected, proxy, socket };
+  struct Listener {
+    sys::SocketFd socket;
+    Serves serves;
+    uint32_t number = 0;  // of the host's socket
+  };
 
-  void accept_some(size_t listener);
-  void take_in(sys::SocketFd socket);
+  Status watch(Listener listener);
+  void accept_some(const Listener& listener);
+  void take_in(const Listener& listener, sys::SocketFd socket);
+  void take_in_redirected(Connection connection);
+  void take_in_local(uint32_t number, Connection connection);
   bool is_full() const;
   void keep(Id id, Connection connection);
   void greet(Id id, Connection& connection);
@@ -69,9 +80,8 @@ class WayOut {
   Loop loop_;
   size_t most_;    // connections
   sys::Fd spare_;  // a descriptor to take a connection with when there is none left
-  bool proxy_ = false;
   bool host_gone_ = false;
-  std::array<sys::SocketFd, kListeners> listeners_;
+  std::vector<Listener> listeners_;
   std::map<Id, Connection> connections_;
   std::map<wire::StreamId, Id> streams_;
   std::set<Id> ready_;  // something happened to them

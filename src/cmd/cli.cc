@@ -48,10 +48,6 @@ void add_run(CLI::App& app, Invocation& chosen) {
   verb->add_flag("-q,--quiet", args->quiet, "say nothing on stderr beside the command");
   verb->add_flag("--learn", args->learn,
                  "let out what no rule refuses, and print the rules that would have allowed it");
-  verb->add_option("--socket", args->sockets, "give a unix socket of the host")
-      ->type_name("PATH[:PATH]")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_flag("--gpu", args->gpu, "give the host's GPU");
   add_settings(*verb, args->flags);
   verb->add_option("command", args->command, "the command and its arguments");

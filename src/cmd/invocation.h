@@ -16,8 +16,7 @@ struct RunArgs {
   std::string continue_view;  // id prefix
   std::string outcome_file;
   bool quiet = false;
-  bool learn = false;                // print the policy that would have allowed what was asked
-  std::vector<std::string> sockets;  // of the host, by path
+  bool learn = false;  // print the policy that would have allowed what was asked
   bool gpu = false;
   std::vector<policy::FlagValue> flags;  // settings, as given
   std::vector<std::string> command;

@@ -80,7 +80,9 @@ std::string learned_policy(const model::NetworkRecord& record) {
     if (event.verdict == EgressVerdict::denied)
       refused.insert(
           fmt::format("# not let out: {}: {}\n", printable(event.host), printable(event.reason)));
-    if (event.kind == EgressEventKind::name || !was_let_through_to_learn(event)) continue;
+    const bool asked_gate =
+        event.kind == EgressEventKind::connection || event.kind == EgressEventKind::request;
+    if (!asked_gate || !was_let_through_to_learn(event)) continue;
     Wanted& wanted = by_host[event.host];
     wanted.ports.insert(event.port);
     if (!event.protocol.empty()) wanted.protocols.insert(event.protocol);

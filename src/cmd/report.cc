@@ -64,6 +64,8 @@ namespace {
 
 std::string asked_of(const model::EgressEvent& event) {
   if (event.kind == model::EgressEventKind::name) return "name " + event.host;
+  if (event.kind == model::EgressEventKind::socket) return "unix " + event.host;
+  if (event.kind == model::EgressEventKind::rule) return "rule " + event.host;
   const std::string place = fmt::format("{}:{}", event.host, event.port);
   if (event.kind == model::EgressEventKind::connection) return event.protocol + " " + place;
   return fmt::format("{} {}{}", event.method, place, event.path);
@@ -77,7 +79,7 @@ std::string describe_network(const model::NetworkRecord& record, std::string_vie
     std::string credentials;
     for (const std::string& name : event.credentials) credentials += " +" + name;
     const std::string traffic =
-        event.kind == model::EgressEventKind::name
+        event.kind == model::EgressEventKind::name || event.kind == model::EgressEventKind::rule
             ? ""
             : fmt::format("{} out, {} in", approximate_bytes(event.request_bytes),
                           approximate_bytes(event.response_bytes));

@@ -33,10 +33,6 @@ engine::Stdio stdio_of_caller() {
 
 // What the command line knows and this version cannot give: refused, never ignored.
 Status check_built(const RunArgs& args) {
-  if (!args.sockets.empty()) {
-    return Error(Code::unsupported, "--socket: this version carries no unix sockets of the host")
-        .set_remedy("give a TCP service by name with --allow HOST:PORT");
-  }
   if (args.gpu) return Error(Code::unsupported, "--gpu: no level of this version gives a GPU");
   return {};
 }

@@ -32,6 +32,8 @@ Status set_up_agent(const isolation::Sandbox& sandbox, AgentLink& link, AgentSet
   body = sandbox.setup();
   body.clear_egress();
   if (lets_out) *body.mutable_egress() = *std::move(setup.egress);
+  const uint32_t sockets = setup.sockets;
+  body.set_sockets(sockets);
   body.set_build_id(std::string(wire::build_id()));
   body.set_denial_limit(kMaxDenials);
   if (setup.deadline_ms != 0) body.set_deadline_ms(setup.deadline_ms);
@@ -42,6 +44,9 @@ Status set_up_agent(const isolation::Sandbox& sandbox, AgentLink& link, AgentSet
   auto mismatches = sandbox.check(answer.evidence());
   if (lets_out != answer.evidence().egress()) {
     mismatches.push_back("the way out is not in place: " + answer.evidence().network_error());
+  }
+  if (sockets != answer.evidence().sockets()) {
+    mismatches.push_back("not every socket of the host is listened for");
   }
   if (mismatches.empty()) return {};
   for (std::string& mismatch : mismatches) mismatch = printable(mismatch);

@@ -13,6 +13,7 @@ namespace paddock::engine {
 struct AgentSetup {
   uint64_t deadline_ms = 0;            // from now; 0: none
   std::optional<wire::Egress> egress;  // nullopt: nothing leaves
+  uint32_t sockets = 0;                // of the host that are given
 };
 
 // Introductions, confinement, and the agent's own report of what holds. Nothing of the caller's has

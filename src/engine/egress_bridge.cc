@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "sys/clock.h"
 #include "sys/pipe.h"
 #include "wire/egress.h"
 
@@ -18,6 +19,10 @@ constexpr size_t kChunk = 64u << 10;
 // Bytes on their way to the agent beyond which no more is read for it.
 constexpr size_t kMaxBacklog = 512u << 10;
 constexpr uint64_t kEndingsToken = 0;  // no stream's number
+constexpr uint64_t kTimerToken = 1;
+// A listener with a full queue makes a program wait in connect(2); so long it waits here.
+constexpr int64_t kDialPatienceUs = 10'000'000;
+constexpr int64_t kDialAgainNs = 5'000'000;
 constexpr int kEventsAtATime = 64;
 // Of what is told inside: enough for a sentence.
 constexpr size_t kMaxReason = 400;
@@ -37,26 +42,40 @@ Result<std::variant<model::IpAddress, std::string>> destination_of(
   return Error(Code::invalid_argument, "a connection to nowhere");
 }
 
+Error too_many() {
+  return Error(Code::resource_exhausted, "too many connections of one sandbox");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<EgressBridge>> EgressBridge::make(egress::Gate& gate,
-                                                         model::SandboxId sandbox,
-                                                         AgentLink& link) {
+                                                         model::SandboxId sandbox, AgentLink& link,
+                                                         const HostSockets* sockets) {
   sys::Epoll epoll = PD_TRY(sys::Epoll::open());
   std::shared_ptr<GateEndings> endings = PD_TRY(GateEndings::make());
   PD_TRY(epoll.add(endings->event(), EPOLLIN, kEndingsToken));
-  return std::unique_ptr<EgressBridge>(
-      new EgressBridge(gate, std::move(sandbox), link, std::move(epoll), std::move(endings)));
+  sys::TimerFd timer = PD_TRY(sys::TimerFd::open());
+  PD_TRY(epoll.add(timer.fd(), EPOLLIN, kTimerToken));
+  std::unique_ptr<EgressBridge> bridge(new EgressBridge(
+      gate, std::move(sandbox), link, std::move(epoll), std::move(endings), std::move(timer)));
+  bridge->sockets_ = sockets;
+  return bridge;
+}
+
+EgressBridge::~EgressBridge() {
+  while (!connections_.empty()) drop(connections_.begin()->first);
 }
 
 EgressBridge::EgressBridge(egress::Gate& gate, model::SandboxId sandbox, AgentLink& link,
-                           sys::Epoll epoll, std::shared_ptr<GateEndings> endings)
+                           sys::Epoll epoll, std::shared_ptr<GateEndings> endings,
+                           sys::TimerFd timer)
     : gate_(gate),
       sandbox_(std::move(sandbox)),
       link_(link),
       channel_(link.channel()),
       epoll_(std::move(epoll)),
       endings_(std::move(endings)),
+      timer_(std::move(timer)),
       buffer_(kChunk) {}
 
 // ---- questions
@@ -84,9 +103,17 @@ void EgressBridge::take(const wire::NameQuery& query) {
 }
 
 void EgressBridge::take(const wire::ConnectQuery& query) {
-  auto stream = open(query);
+  if (!query.has_socket()) return answer(query.query(), open(query));
+  if (sockets_ == nullptr) {
+    return answer(query.query(), Error(Code::not_found, "no socket of the host was given"));
+  }
+  dial({query, sockets_->begin(query.socket(), query.asker()),
+        sys::monotonic_us() + kDialPatienceUs});
+}
+
+void EgressBridge::answer(uint32_t query, const Result<wire::StreamId>& stream) {
   wire::ToAgent message;
-  message.mutable_connect_answer()->set_query(query.query());
+  message.mutable_connect_answer()->set_query(query);
   if (stream.ok()) {
     message.mutable_connect_answer()->set_stream(*stream);
   } else {
@@ -96,27 +123,60 @@ void EgressBridge::take(const wire::ConnectQuery& query) {
 }
 
 Result<wire::StreamId> EgressBridge::open(const wire::ConnectQuery& query) {
-  if (connections_.size() >= wire::kMaxConnections) {
-    return Error(Code::resource_exhausted, "too many connections of one sandbox");
-  }
+  if (connections_.size() >= wire::kMaxConnections) return too_many();
   auto destination = PD_TRY(destination_of(query));
   if (query.port() == 0 || query.port() > 0xffff) {
     return Error(Code::invalid_argument, "a port that is none");
   }
   sys::SocketPair pair = PD_TRY(sys::make_socket_pair(SOCK_STREAM | SOCK_NONBLOCK));
-  // No number comes again within two thousand million: frames of a former stream are long gone.
-  last_stream_ = last_stream_ == kLastStream ? kFirstStream : last_stream_ + 1;
-  const wire::StreamId id = last_stream_;
-  PD_TRY(epoll_.add(pair.first, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, id));
+  const wire::StreamId id = next_stream();
   PD_TRY(gate_.open({sandbox_, std::move(destination), static_cast<uint16_t>(query.port()),
                      asker_of(query.asker()), std::move(pair.second),
                      [endings = endings_, id](egress::Ending ending, const std::string&) {
                        if (ending == egress::Ending::aborted) endings->note_aborted(id);
                      }}));
+  return carry(id, std::move(pair.first), std::nullopt);
+}
+
+// No number comes again within two thousand million: frames of a former stream are long gone.
+wire::StreamId EgressBridge::next_stream() {
+  last_stream_ = last_stream_ == kLastStream ? kFirstStream : last_stream_ + 1;
+  return last_stream_;
+}
+
+Result<wire::StreamId> EgressBridge::carry(wire::StreamId id, sys::SocketFd socket,
+                                           std::optional<SocketUse> use) {
+  PD_TRY(epoll_.add(socket, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, id));
   PD_TRY(channel_.open_stream(id, wire::kConnectionCredit));
-  connections_.emplace(
-      id, Connection{std::move(pair.first), std::make_unique<HostStream>(channel_, id)});
+  Connection& connection = connections_[id];
+  connection.socket = std::move(socket);
+  connection.stream = std::make_unique<HostStream>(channel_, id);
+  connection.use = std::move(use);
   return id;
+}
+
+void EgressBridge::dial(Dialling dialling) {
+  const bool is_full = connections_.size() + dialling_.size() >= wire::kMaxConnections;
+  auto socket =
+      is_full ? Result<sys::SocketFd>(too_many()) : sockets_->connect(dialling.query.socket());
+  if (!socket.ok()) {
+    if (socket.error().errno_value() == EAGAIN && sys::monotonic_us() < dialling.until_us) {
+      timer_.set(sys::boot_time_ns() + kDialAgainNs);
+      dialling_.push_back(std::move(dialling));
+      return;
+    }
+    sockets_->fail(std::move(dialling.use), socket.error());
+    return answer(dialling.query.query(), std::move(socket).error());
+  }
+  const SocketUse use = dialling.use;
+  const auto stream = carry(next_stream(), std::move(*socket), std::move(dialling.use));
+  if (!stream.ok()) sockets_->fail(use, stream.error());
+  answer(dialling.query.query(), stream);
+}
+
+void EgressBridge::dial_again() {
+  timer_.clear_event();
+  for (Dialling& dialling : std::exchange(dialling_, {})) dial(std::move(dialling));
 }
 
 // ---- what happens
@@ -155,6 +215,8 @@ void EgressBridge::on_ready() {
   for (const epoll_event& event : *happened) {
     if (event.data.u64 == kEndingsToken) {
       note_endings();
+    } else if (event.data.u64 == kTimerToken) {
+      dial_again();
     } else if (Connection* connection = wake(static_cast<wire::StreamId>(event.data.u64))) {
       connection->readable = connection->writable = true;
     }
@@ -209,6 +271,7 @@ void EgressBridge::write_out(Connection& connection) {
     const ssize_t n = ::send(connection.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n >= 0) {
       stream.wrote(static_cast<size_t>(n));
+      if (connection.use) connection.use->event.request_bytes += static_cast<uint64_t>(n);
     } else if (errno == EAGAIN) {
       connection.writable = false;
     } else if (errno != EINTR) {  // the gate has closed it, perhaps after its last words
@@ -230,6 +293,7 @@ bool EgressBridge::read_in(Connection& connection) {
   const ssize_t n = ::recv(connection.socket.get(), buffer_.data(), wanted, 0);
   if (n > 0) {
     connection.stream->read({buffer_.data(), static_cast<size_t>(n)});
+    if (connection.use) connection.use->event.response_bytes += static_cast<uint64_t>(n);
     return true;
   }
   if (n < 0 && errno == EINTR) return true;
@@ -238,8 +302,9 @@ bool EgressBridge::read_in(Connection& connection) {
     return false;
   }
   // The end, or a reset: the gate closed it with bytes unread. Whether it broke, the gate has said
-  // before it closed.
+  // before it closed; a service of the host says so by the reset.
   note_endings();
+  if (connection.use && n < 0) connection.aborted = true;
   connection.read_ended = true;
   if (!connection.aborted) connection.stream->read_end();
   return false;
@@ -249,6 +314,7 @@ void EgressBridge::drop(wire::StreamId id) {
   auto found = connections_.find(id);
   if (found == connections_.end()) return;
   epoll_.remove(found->second.socket);
+  if (found->second.use) sockets_->finish(std::move(*found->second.use));
   connections_.erase(found);
   ready_.erase(id);
 }

@@ -1,10 +1,12 @@
-// Between the agent of one sandbox and the gate: turns the agent's questions into the gate's, and
-// carries the bytes of connections from the agent's streams to sockets that the gate holds.
+// Between the agent of one sandbox and what it may reach: turns the agent's questions into the
+// gate's, and carries the bytes of connections from the agent's streams to sockets that the gate
+// holds, or to sockets of the host.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,9 +15,11 @@
 #include "egress/gate.h"
 #include "engine/agent_link.h"
 #include "engine/gate_endings.h"
+#include "engine/host_sockets.h"
 #include "model/ids.h"
 #include "sys/epoll.h"
 #include "sys/fd.h"
+#include "sys/timer_fd.h"
 #include "wire/carried_stream.h"
 
 namespace paddock::engine {
@@ -31,8 +35,11 @@ class EgressBridge {
   static constexpr wire::StreamId kFirstStream = 16;
   static constexpr wire::StreamId kLastStream = 0x7fffffff;
 
+  // `sockets`: of the host that were given; nullptr: none. They outlive the bridge, too.
   static Result<std::unique_ptr<EgressBridge>> make(egress::Gate& gate, model::SandboxId sandbox,
-                                                    AgentLink& link);
+                                                    AgentLink& link,
+                                                    const HostSockets* sockets = nullptr);
+  ~EgressBridge();
 
   // Readable when on_ready() has something to do.
   int fd() const { return epoll_.fd(); }
@@ -63,14 +70,27 @@ class EgressBridge {
     bool readable = true;
     bool writable = true;
     bool read_ended = false;
-    bool aborted = false;  // by the gate: what it wrote until then is still carried
+    bool aborted = false;          // by the gate: what it wrote until then is still carried
+    std::optional<SocketUse> use;  // of a socket of the host; else it is the gate's
+  };
+  // A program's connection to a socket of the host whose queue is full.
+  struct Dialling {
+    wire::ConnectQuery query;
+    SocketUse use;
+    int64_t until_us;
   };
 
   EgressBridge(egress::Gate& gate, model::SandboxId sandbox, AgentLink& link, sys::Epoll epoll,
-               std::shared_ptr<GateEndings> endings);
+               std::shared_ptr<GateEndings> endings, sys::TimerFd timer);
   // Gives the gate one end of a new socket pair; the other is carried over the stream that it
   // returns.
   Result<wire::StreamId> open(const wire::ConnectQuery& query);
+  void dial(Dialling dialling);
+  void dial_again();
+  wire::StreamId next_stream();
+  Result<wire::StreamId> carry(wire::StreamId id, sys::SocketFd socket,
+                               std::optional<SocketUse> use);
+  void answer(uint32_t query, const Result<wire::StreamId>& stream);
   Connection* wake(wire::StreamId stream);
   bool pump_one(wire::StreamId id);
   static void write_out(Connection& connection);
@@ -82,9 +102,12 @@ class EgressBridge {
   egress::Gate& gate_;
   model::SandboxId sandbox_;
   AgentLink& link_;
+  const HostSockets* sockets_ = nullptr;
   wire::HostChannel& channel_;  // of the link
   sys::Epoll epoll_;
   std::shared_ptr<GateEndings> endings_;
+  sys::TimerFd timer_;
+  std::vector<Dialling> dialling_;
   std::map<wire::StreamId, Connection> connections_;
   std::set<wire::StreamId> ready_;
   wire::StreamId last_stream_ = kFirstStream - 1;

@@ -114,6 +114,10 @@ Denials NetworkSession::denials() const {
   return log_->denials;
 }
 
+void NetworkSession::record(model::EgressEvent event) {
+  log_->add(std::move(event));
+}
+
 model::NetworkRecord NetworkSession::end() {
   gate_.forget(id_);
   std::lock_guard lock(log_->mutex);

@@ -57,6 +57,8 @@ class NetworkSession {
   const model::SandboxId& id() const { return id_; }
   // What was refused so far, where only that is kept.
   Denials denials() const;
+  // What left by another way than the gate.
+  void record(model::EgressEvent event);
   // Closes what is open and returns everything that was asked. Once.
   model::NetworkRecord end();
 

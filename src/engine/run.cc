@@ -33,11 +33,12 @@ using model::Decision;
 // The agent's deadline behind the command's own timer.
 constexpr uint64_t kDeadlineSlackMs = 10'000;
 
-AgentSetup agent_setup(const Sandbox& sandbox, const RunPlan& plan, const NetworkSession* session) {
+AgentSetup agent_setup(const Sandbox& sandbox, const RunPlan& plan) {
   AgentSetup setup;
   const uint64_t timeout_ms = plan.sandbox.limits.timeout_seconds * 1000;
   if (timeout_ms != 0) setup.deadline_ms = timeout_ms + kDeadlineSlackMs;
-  if (session != nullptr) {
+  setup.sockets = static_cast<uint32_t>(plan.sockets.size());
+  if (plan.egress.lets_out()) {
     setup.egress = egress_setup(sandbox.setup().egress().form(), plan.egress.literals);
   }
   return setup;
@@ -77,10 +78,16 @@ Result<RelayResult> run_command(const RunRequest& request, RunPlan& plan, const 
   options.stdio = request.stdio;
   options.timeout_ms = limits.timeout_seconds * 1000;
   options.watch = disk_watch(plan.view.get(), limits.disk_bytes);
+  const HostSockets sockets(
+      plan.sandbox.id, std::move(plan.sockets),
+      [&running](model::EgressEvent event) { running.network->record(std::move(event)); });
   std::unique_ptr<EgressBridge> bridge;
   if (running.network != nullptr) {
-    bridge = PD_TRY(EgressBridge::make(running.network->gate(), plan.sandbox.id, running.link));
+    bridge = PD_TRY(
+        EgressBridge::make(running.network->gate(), plan.sandbox.id, running.link, &sockets));
     options.egress = bridge.get();
+  }
+  if (plan.egress.lets_out()) {
     set_variables(plan.environment, proxy_variables(running.sandbox.setup().egress().form()),
                   Present::kept);
   }
@@ -100,9 +107,11 @@ model::Denial limit_of(const RelayResult& result) {
 
 // nullptr: nothing leaves.
 Result<std::unique_ptr<NetworkSession>> begin_network(Network& network, RunPlan& plan) {
-  if (!plan.egress.lets_out()) return std::unique_ptr<NetworkSession>();
-  auto session =
-      PD_TRY(NetworkSession::begin(network, plan.sandbox.id, std::move(plan.egress.rules)));
+  if (!plan.egress.lets_out() && plan.sockets.empty()) return std::unique_ptr<NetworkSession>();
+  // With sockets alone the gate refuses everything: whoever is asked must have an answer.
+  egress::SandboxRules rules = plan.egress.rules;
+  if (rules.policy == nullptr) rules.policy = PD_TRY(egress::Policy::compile({.lists = {{}}}));
+  auto session = PD_TRY(NetworkSession::begin(network, plan.sandbox.id, std::move(rules)));
   if (plan.egress.opens_tls) {
     PD_TRY_CTX("making programs trust the gate", add_trust(network, plan));
   }
@@ -146,7 +155,7 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
   std::unique_ptr<Sandbox> sandbox = PD_TRY(backend.start(plan.sandbox));
   PD_TRY(record.started(sys::pid_of(sandbox->agent())));
   AgentLink link(sandbox->stream());
-  PD_TRY(set_up_agent(*sandbox, link, agent_setup(*sandbox, plan, session.get())));
+  PD_TRY(set_up_agent(*sandbox, link, agent_setup(*sandbox, plan)));
   for (const Control& control : sandbox->controls()) plan.decision.controls.push_back(control);
   decided(plan.decision);
   if (plan.view) {

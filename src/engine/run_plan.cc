@@ -141,6 +141,38 @@ Status plan_egress(RunPlan& plan, const RunRequest& request, const Parts& parts)
   return {};
 }
 
+// Trees that the code inside may have written, or that hold sockets of other sandboxes.
+std::vector<HostPath> untrusted_trees(const RunPlan& plan, const RunRequest& request,
+                                      const Parts& parts) {
+  std::vector<HostPath> trees{parts.home};
+  if (request.policy.settings.mode != WorkspaceMode::none) trees.push_back(request.workspace);
+  for (const BindTree& bind : plan.sandbox.files.binds) {
+    if (bind.access == Access::read_write) trees.push_back(bind.source);
+  }
+  return trees;
+}
+
+// When all else of the files is known: a socket must not appear in a tree of the host.
+Status add_sockets(RunPlan& plan, const RunRequest& request, const Parts& parts) {
+  plan.sockets = PD_TRY(plan_sockets({request.policy, untrusted_trees(plan, request, parts)}));
+  PD_TRY(add_socket_links(plan.sockets, plan.sandbox.files));
+  for (const PlannedSocket& socket : plan.sockets) {
+    plan.decision.grants.push_back(
+        fmt::format("socket {} at {}", socket.path.str(), socket.inside.str()));
+  }
+  plan.decision.controls.push_back(
+      {"sockets", ControlState::enforced,
+       plan.sockets.empty() ? "no socket of the host"
+                            : fmt::format("{} of the host, carried as bytes: no descriptor crosses",
+                                          plan.sockets.size())});
+  const auto agent = ssh_agent_inside(plan.sockets, request.caller_environment);
+  const bool is_set = request.policy.settings.env.contains("SSH_AUTH_SOCK");
+  if (agent && !is_set) {
+    set_variables(plan.environment, {{"SSH_AUTH_SOCK", *agent}}, Present::replaced);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<RunPlan> make_run_plan(const RunRequest& request, const Parts& parts,
@@ -172,6 +204,7 @@ Result<RunPlan> make_run_plan(const RunRequest& request, const Parts& parts,
     case WorkspaceMode::none:
       break;
   }
+  PD_TRY(add_sockets(plan, request, parts));
   bool inside =
       settings.mode != WorkspaceMode::none && request.workspace.contains(request.directory);
   plan.directory = GuestPath(inside ? request.directory.str() : kGuestHome);

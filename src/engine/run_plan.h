@@ -11,6 +11,7 @@
 #include "engine/egress_plan.h"
 #include "engine/engine.h"
 #include "engine/guest_environment.h"
+#include "engine/socket_plan.h"
 #include "isolation/backend.h"
 #include "model/decision.h"
 #include "view/workspace.h"
@@ -26,6 +27,7 @@ struct RunPlan {
   model::Decision decision;              // without the backend's controls
   std::unique_ptr<view::OpenView> view;  // null in modes direct and none
   EgressPlan egress;
+  std::vector<PlannedSocket> sockets;  // of the host
   GuestEnvironment environment;
   model::GuestPath directory;  // where the command starts
 };

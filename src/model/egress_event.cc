@@ -13,6 +13,10 @@ std::string describe(const EgressEvent& event) {
       return fmt::format("tcp {}:{}", event.host, event.port);
     case EgressEventKind::request:
       return fmt::format("{} {}:{}{}", event.method, event.host, event.port, event.path);
+    case EgressEventKind::socket:
+      return "unix " + event.host;
+    case EgressEventKind::rule:
+      return "rule for " + event.host;
   }
   return event.host;
 }

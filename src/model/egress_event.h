@@ -11,12 +11,16 @@
 
 namespace paddock::model {
 
-// A name that was asked for, a connection, or one request on a connection that is looked into.
-enum class EgressEventKind { name, connection, request };
-inline constexpr EnumNames<EgressEventKind, 3> kEgressEventKindNames{
+// A name that was asked for, a connection, one request on a connection that is looked into, a
+// connection to a unix socket of the host, whose path is then `host`, or a change of the rules
+// while the sandbox ran.
+enum class EgressEventKind { name, connection, request, socket, rule };
+inline constexpr EnumNames<EgressEventKind, 5> kEgressEventKindNames{
     {{EgressEventKind::name, "name"},
      {EgressEventKind::connection, "connection"},
-     {EgressEventKind::request, "request"}}};
+     {EgressEventKind::request, "request"},
+     {EgressEventKind::socket, "socket"},
+     {EgressEventKind::rule, "rule"}}};
 
 // `audited`: let through by an audit rule alone. `failed`: allowed, and the other side did not
 // answer.
@@ -33,7 +37,7 @@ struct EgressEvent {
   EgressVerdict verdict = EgressVerdict::denied;
   std::string host;      // canonical name or address; of a name that is none, escaped
   uint16_t port = 0;     // 0 for names
-  std::string protocol;  // "tls", "http", "h2", "ssh", "tcp"; empty: not seen
+  std::string protocol;  // "tls", "http", "h2", "ssh", "tcp", "unix"; empty: not seen
   std::string rule;      // "egress:NAME", "egress" when no rule allows it
   std::string reason;    // of a denial or failure
   std::string remedy;

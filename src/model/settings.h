@@ -43,6 +43,12 @@ struct MountGrant {
   Access access = Access::read_write;
 };
 
+// A unix socket of the host given by name: --socket SRC[:DST].
+struct SocketGrant {
+  std::string source;  // host path
+  std::string target;  // path inside
+};
+
 // Path rules inside the workspace, as globs relative to its root; deny wins, then the more
 // specific.
 struct FileRules {
@@ -91,6 +97,7 @@ struct Settings {
   FileRules files;
   ViewRules views;
   std::vector<MountGrant> mounts;
+  std::vector<SocketGrant> sockets;
   EgressSettings egress;
   std::map<std::string, std::string> env;  // set inside
   std::vector<std::string> pass_env;       // names copied from the caller

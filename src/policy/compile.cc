@@ -68,6 +68,11 @@ class Compiler {
       return Error(Code::permission_denied, "hostile code gets no egress, and policy gives some")
           .set_remedy("--egress none");
     }
+    if (out_.settings.trust == model::Trust::hostile && !out_.settings.sockets.empty()) {
+      return Error(Code::permission_denied,
+                   "hostile code gets no socket of the host, and policy gives some")
+          .set_remedy("sockets = [] for hostile code, or another trust");
+    }
     std::string key = fmt::format("accept.{}", name_of(model::kTrustNames, out_.settings.trust));
     out_.settings.accepted_by = describe(granted_by_[key]);
     return std::move(out_);

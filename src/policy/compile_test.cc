@@ -61,6 +61,7 @@ trust = "reviewed"
 level = "gvisor"
 rootfs = "/srv/root/"
 mounts = ["/a:/b:ro", "~/c:/d"]
+sockets = ["/run/a.sock", "~/b.sock:/run/c.sock"]
 accept.reviewed = "process"
 accept.generated = "gvisor"
 accept.hostile = "microvm"
@@ -102,6 +103,10 @@ registries = ["packages.example"]
   ASSERT_EQ(s.mounts.size(), 2u);
   EXPECT_EQ(s.mounts[0].access, model::Access::read_only);
   EXPECT_EQ(s.mounts[1].source, "/home/u/c");
+  ASSERT_EQ(s.sockets.size(), 2u);
+  EXPECT_EQ(s.sockets[0].target, "/run/a.sock");
+  EXPECT_EQ(s.sockets[1].source, "/home/u/b.sock");
+  EXPECT_EQ(s.sockets[1].target, "/run/c.sock");
   EXPECT_EQ(s.accept.at(model::Trust::reviewed), model::Level::process);
   EXPECT_EQ(s.accept.at(model::Trust::generated), model::Level::gvisor);
   EXPECT_EQ(s.mode, model::WorkspaceMode::direct);
@@ -124,7 +129,7 @@ registries = ["packages.example"]
   EXPECT_EQ(s.views.keep_seconds, 86400u);
   EXPECT_EQ(s.views.keep_bytes, kGiB);
   EXPECT_THAT(s.views.host_exec, ElementsAre("**/Makefile"));
-  EXPECT_EQ(s.accepted_by, "user policy /home/u/user.toml:6");
+  EXPECT_EQ(s.accepted_by, "user policy /home/u/user.toml:7");
 }
 
 // --- the project tier
@@ -180,6 +185,9 @@ INSTANTIATE_TEST_SUITE_P(
         Widening{"", "mounts = [\"/etc:/x\"]", "mounts"},
         Widening{"mounts = [\"/a:/b:ro\"]", "mounts = [\"/a:/b\"]", "mounts"},
         Widening{"mounts = [\"/a:/b\"]", "mounts = [\"/a/c:/b\"]", "mounts"},
+        Widening{"", "sockets = [\"/run/docker.sock\"]", "sockets"},
+        Widening{"sockets = [\"/run/a\"]", "sockets = [\"/run/a/docker.sock\"]", "sockets"},
+        Widening{"sockets = [\"/run/a\"]", "sockets = [\"/run/a:/other\"]", "sockets"},
         Widening{"", "env.pass = [\"AWS_SECRET_ACCESS_KEY\"]", "env.pass"},
         Widening{"env.set.A = \"1\"", "env.set.A = \"2\"", "env.set"},
         Widening{"", "egress.presets = [\"open\"]", "egress.presets"},
@@ -218,6 +226,12 @@ apply.host_exec = ["**/Makefile"]
   EXPECT_DOUBLE_EQ(s.limits.cpus, 1);
 }
 
+TEST(Compile, HostileCodeGetsNoSocketOfTheHost) {
+  const Error error = error_of({user("sockets = [\"/run/s\"]")}, {{"trust", "hostile"}});
+  EXPECT_EQ(error.code(), Code::permission_denied);
+  EXPECT_THAT(error.describe(), HasSubstr("socket"));
+}
+
 TEST(Compile, AProjectMayRepeatWhatIsInForce) {
   EXPECT_TRUE(compile_tiers({user("rootfs = \"/srv/x\"\nviews.keep = \"2d\""),
                              project("rootfs = \"/srv/x\"\nviews.keep = \"2d\"")})
@@ -246,7 +260,8 @@ TEST(Compile, ListsThatRestrictAddUpAndNoTierUndoesAnother) {
 }
 
 TEST(Compile, AnEmptyListGrantsNothingAtAnyTier) {
-  for (const char* key : {"mounts", "files.read", "files.write", "files.show", "env.pass"}) {
+  for (const char* key :
+       {"mounts", "sockets", "files.read", "files.write", "files.show", "env.pass"}) {
     std::string empty = std::string(key) + " = []";
     for (const Tier& tier : {admin(empty), user(empty), project(empty)}) {
       auto compiled = compile_tiers({tier});
@@ -346,13 +361,16 @@ TEST(Compile, VariablesOfTheAdminAreFixed) {
 
 TEST(Compile, ABoundHoldsForWhereAGrantLeads) {
   auto compiled =
-      compile_tiers({admin("bounds.files.read = [\"/srv\"]\nbounds.mounts = [\"/d:/\"]"),
+      compile_tiers({admin("bounds.files.read = [\"/srv\"]\nbounds.mounts = [\"/d:/\"]\n"
+                           "bounds.sockets = [\"/run/user\"]"),
                      user("files.read = [\"/srv/link\"]\nmounts = [\"/d/link:/x\"]")});
   ASSERT_TRUE(compiled.ok()) << compiled.error().describe();
   EXPECT_TRUE(check_resolved(*compiled, "files.read", "/srv/real").ok());
   EXPECT_EQ(check_resolved(*compiled, "files.read", "/etc").error().code(),
             Code::permission_denied);
   EXPECT_TRUE(check_resolved(*compiled, "mounts", "/d/real:/x").ok());
+  EXPECT_TRUE(check_resolved(*compiled, "sockets", "/run/user/7/bus:/x").ok());
+  EXPECT_FALSE(check_resolved(*compiled, "sockets", "/run/docker.sock:/x").ok());
   EXPECT_FALSE(check_resolved(*compiled, "mounts", "/etc:/x").ok());
   EXPECT_TRUE(check_resolved(*compiled, "files.write", "/etc").ok()) << "no bound was set";
 }

@@ -51,6 +51,21 @@ std::string format_mount(const model::MountGrant& grant) {
   return fmt::format("{}:{}{}", grant.source, grant.target, access);
 }
 
+Result<model::SocketGrant> parse_socket(std::string_view text, const PathRules& rules) {
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() > 2) return not_a_path(text, "is not of the form SRC[:DST]");
+  model::SocketGrant grant;
+  grant.source = PD_TRY_CTX("path of the socket", parse_host_path(parts[0], rules));
+  const PathRules inside{.home = {}, .whole_tree = rules.whole_tree};
+  grant.target = parts.size() == 1 ? grant.source
+                                   : PD_TRY_CTX("path inside", parse_host_path(parts[1], inside));
+  return grant;
+}
+
+std::string format_socket(const model::SocketGrant& grant) {
+  return fmt::format("{}:{}", grant.source, grant.target);
+}
+
 bool lies_within(std::string_view path, std::string_view directory) {
   if (directory == "/") return true;
   if (path.substr(0, directory.size()) != directory) return false;

@@ -1,4 +1,4 @@
-// Host paths and mount grants as policy writes them. Pure: nothing is looked up on disk.
+// Host paths, mount and socket grants as policy writes them. Pure: nothing is looked up on disk.
 #pragma once
 
 #include <string>
@@ -24,6 +24,11 @@ Result<std::string> parse_host_path(std::string_view text, const PathRules& rule
 Result<model::MountGrant> parse_mount(std::string_view text, const PathRules& rules);
 // The canonical text, which reads back to the same grant.
 std::string format_mount(const model::MountGrant& grant);
+
+// "SRC[:DST]", the same path inside unless it says otherwise. Neither can hold a colon.
+Result<model::SocketGrant> parse_socket(std::string_view text, const PathRules& rules);
+// The canonical text, "SRC:DST", which reads back to the same grant.
+std::string format_socket(const model::SocketGrant& grant);
 
 // `path` is `directory` or lies below it, by name. Both normalised.
 bool lies_within(std::string_view path, std::string_view directory);

@@ -36,11 +36,19 @@ bool covers_mount(const std::string& wide_text, const std::string& narrow_text, 
   return covers(*wide, *narrow);
 }
 
+// Where it appears inside gives nothing: a bound speaks of the source alone.
+bool covers_socket(const std::string& wide_text, const std::string& narrow_text) {
+  auto wide = parse_socket(wide_text, {.whole_tree = WholeTree::allow});
+  auto narrow = parse_socket(narrow_text, {});
+  return wide.ok() && narrow.ok() && lies_within(narrow->source, wide->source);
+}
+
 bool covers_entry(Shape shape, const std::string& wide, const std::string& narrow,
                   Coverage coverage) {
   if (wide == narrow) return true;
   if (shape == Shape::mounts) return covers_mount(wide, narrow, coverage);
   if (coverage == Coverage::same) return false;
+  if (shape == Shape::sockets) return covers_socket(wide, narrow);
   if (shape == Shape::host_paths) return lies_within(narrow, wide);
   if (shape == Shape::globs) return covers_glob(wide, narrow);
   return false;

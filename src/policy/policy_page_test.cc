@@ -153,7 +153,7 @@ std::string limits_part() {
   return fmt::format(R"(
 ## What a file may hold
 
-Valid UTF-8 and at most {} in all, {} bytes a line, {} bytes a string, {} entries a list or table, tables {} deep. Paths are absolute, or below the home directory as `~/…`, without `.` and `..`; a path in `mounts` cannot hold a colon. Globs are relative to the workspace: `*` and `?` stop at a slash, `**` does not, and a glob without a slash is a name in any directory.
+Valid UTF-8 and at most {} in all, {} bytes a line, {} bytes a string, {} entries a list or table, tables {} deep. Paths are absolute, or below the home directory as `~/…`, without `.` and `..`; a path in `mounts` or `sockets` cannot hold a colon. Globs are relative to the workspace: `*` and `?` stop at a slash, `**` does not, and a glob without a slash is a name in any directory.
 )",
                      format_bytes(kMaxFileBytes), kMaxLineBytes, kMaxTextBytes, kMaxEntries,
                      kMaxDepth);

@@ -103,6 +103,8 @@ TEST(PolicyText, AValueOfTheWrongKindNamesPlaceAndExpectation) {
            Wrong{"mounts = [\"/a:/b:ro:x\"]", "not of the form"},
            Wrong{"mounts = [\"/:/x\"]", "source of the mount: '/' is the whole file system"},
            Wrong{"mounts = [\"/a:b\"]", "target of the mount: 'b' is not an absolute path"},
+           Wrong{"sockets = [\"/a:/b:ro\"]", "not of the form SRC[:DST]"},
+           Wrong{"sockets = [\"@abstract\"]", "path of the socket"},
            Wrong{"mounts = [\"/a:~/b\"]", "target of the mount"},
            Wrong{"rootfs = \"alpine\"", "not an absolute path"},
            Wrong{"env.pass = [\"A=1\"]", "names of environment variables"},

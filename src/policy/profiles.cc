@@ -20,6 +20,7 @@ write = []
     ShippedProfile{"ci", "Drift: nothing of this machine's user takes part but the tools.",
                    R"(
 mounts = []
+sockets = []
 
 [workspace]
 mode = "overlay"
@@ -43,6 +44,7 @@ CI = "true"
 trust = "hostile"
 level = "microvm"
 mounts = []
+sockets = []
 
 [workspace]
 mode = "overlay"

@@ -35,6 +35,7 @@ enum class Shape {
   inside_paths,
   host_paths,
   mounts,
+  sockets,
   env_names,
   env_pairs,
   presets,  // a list of choices

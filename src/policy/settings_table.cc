@@ -92,6 +92,19 @@ constexpr Access kMounts{[](const Settings& s) -> Value {
                            }
                          }};
 
+constexpr Access kSockets{[](const Settings& s) -> Value {
+                            List texts;
+                            for (const model::SocketGrant& grant : s.sockets)
+                              texts.push_back(format_socket(grant));
+                            return texts;
+                          },
+                          [](Settings& s, const Value& v) {
+                            s.sockets.clear();
+                            for (const std::string& text : std::get<List>(v)) {
+                              s.sockets.push_back(parse_socket(text, {}).value());
+                            }
+                          }};
+
 // --- choices, from the widest to the narrowest
 // ----------------------------------------------------
 
@@ -142,6 +155,14 @@ constexpr std::array kSettings{
             .access = kMounts,
             .doc = "Files and directories of the host given under a path of their own inside.",
             .control = "mounts"},
+    Setting{.key = "sockets",
+            .flag = "--socket",
+            .shape = Shape::sockets,
+            .order = Order::fewer_entries,
+            .access = kSockets,
+            .doc = "Unix sockets of the host that may be connected to, under the same or another "
+                   "path inside.",
+            .control = "sockets"},
     Setting{.key = "accept.reviewed",
             .flag = {},
             .shape = Shape::choice,
@@ -350,14 +371,14 @@ struct ShapeRow {
   bool list;
 };
 constexpr std::array kShapes{
-    ShapeRow{Shape::choice, "NAME", false},         ShapeRow{Shape::size, "SIZE", false},
-    ShapeRow{Shape::duration, "TIME", false},       ShapeRow{Shape::count, "N", false},
-    ShapeRow{Shape::processors, "N", false},        ShapeRow{Shape::path, "DIR", false},
-    ShapeRow{Shape::profile, "NAME", false},        ShapeRow{Shape::globs, "GLOB", true},
-    ShapeRow{Shape::inside_paths, "PATH", true},    ShapeRow{Shape::host_paths, "PATH", true},
-    ShapeRow{Shape::mounts, "SRC:DST[:ro]", true},  ShapeRow{Shape::env_names, "NAME", true},
-    ShapeRow{Shape::env_pairs, "NAME=VALUE", true}, ShapeRow{Shape::presets, "PRESET", true},
-    ShapeRow{Shape::hosts, "HOST[:PORT]", true}};
+    ShapeRow{Shape::choice, "NAME", false},        ShapeRow{Shape::size, "SIZE", false},
+    ShapeRow{Shape::duration, "TIME", false},      ShapeRow{Shape::count, "N", false},
+    ShapeRow{Shape::processors, "N", false},       ShapeRow{Shape::path, "DIR", false},
+    ShapeRow{Shape::profile, "NAME", false},       ShapeRow{Shape::globs, "GLOB", true},
+    ShapeRow{Shape::inside_paths, "PATH", true},   ShapeRow{Shape::host_paths, "PATH", true},
+    ShapeRow{Shape::mounts, "SRC:DST[:ro]", true}, ShapeRow{Shape::sockets, "SRC[:DST]", true},
+    ShapeRow{Shape::env_names, "NAME", true},      ShapeRow{Shape::env_pairs, "NAME=VALUE", true},
+    ShapeRow{Shape::presets, "PRESET", true},      ShapeRow{Shape::hosts, "HOST[:PORT]", true}};
 
 const ShapeRow& row_of(Shape shape) {
   return *std::find_if(kShapes.begin(), kShapes.end(),

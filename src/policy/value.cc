@@ -167,6 +167,8 @@ Result<std::string> entry_of(const Setting& setting, std::string_view text,
       return parse_host_path(text, rules);
     case Shape::mounts:
       return format_mount(PD_TRY(parse_mount(text, rules)));
+    case Shape::sockets:
+      return format_socket(PD_TRY(parse_socket(text, rules)));
     case Shape::presets:
       return choice_of(setting, text);
     case Shape::hosts:
@@ -319,6 +321,8 @@ std::string expectation(const Setting& setting) {
       return "a list of absolute paths";
     case Shape::mounts:
       return "a list of \"SRC:DST[:ro]\"";
+    case Shape::sockets:
+      return "a list of \"SRC\" or \"SRC:DST\"";
     case Shape::env_names:
       return "a list of names of environment variables";
     case Shape::env_pairs:

@@ -2,6 +2,8 @@
 // is.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "base/result.h"
@@ -9,10 +11,26 @@
 
 namespace paddock::sys {
 
-// Listens at `name` in `directory`, for its owner alone. already_exists: something is there.
-Result<SocketFd> listen_unix(const DirFd& directory, const std::string& name);
-// Connects without waiting; the descriptor does not block. not_found: nothing is there.
-// unavailable: nobody listens, or those who wait already are too many.
+struct Listening {
+  mode_t mode = 0600;  // of the file
+  int backlog = 8;     // who waits to be accepted
+};
+// Listens at `name` in `directory`, without blocking. already_exists: something is there.
+Result<SocketFd> listen_unix(const DirFd& directory, const std::string& name,
+                             const Listening& how = {});
+
+// Connects without waiting; the descriptor does not block. What is connected to is a socket itself:
+// permission_denied for a symlink, failed_precondition for another file. not_found: nothing is
+// there. unavailable: nobody listens (ECONNREFUSED), or those who wait already are too many
+// (EAGAIN: another try may succeed).
 Result<SocketFd> connect_unix(const DirFd& directory, const std::string& name);
+
+// Who is at the other end of a unix socket, as the kernel knows it (SO_PEERCRED).
+struct PeerCredentials {
+  pid_t pid = 0;
+  uid_t uid = 0;
+  gid_t gid = 0;
+};
+Result<PeerCredentials> peer_credentials(const SocketFd& socket);
 
 }  // namespace paddock::sys

@@ -1,6 +1,7 @@
 #include "sys/unix_socket.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +55,27 @@ TEST_F(UnixSocket, ACrowdThatNobodyTakesIsRefusedAndNotWaitedFor) {
   }
   ASSERT_FALSE(next.ok());
   EXPECT_EQ(next.error().code(), Code::unavailable);
+}
+
+TEST_F(UnixSocket, ASymlinkToASocketIsNotFollowed) {
+  const auto listener = listen_unix(directory_, "s").value();
+  ASSERT_EQ(::symlinkat("s", directory_.get(), "link"), 0);
+  EXPECT_EQ(connect_unix(directory_, "link").error().code(), Code::failed_precondition);
+  EXPECT_TRUE(connect_unix(directory_, "s").ok()) << "the socket itself would have answered";
+}
+
+TEST_F(UnixSocket, OtherFilesSayWhatTheyAre) {
+  ASSERT_TRUE(replace_file(path_ + "/file", "", 0600).ok());
+  EXPECT_EQ(connect_unix(directory_, "file").error().code(), Code::failed_precondition);
+}
+
+TEST_F(UnixSocket, KnowsWhoIsThere) {
+  const auto listener = listen_unix(directory_, "s", {.mode = 0666, .backlog = 1}).value();
+  const SocketFd client = connect_unix(directory_, "s").value();
+  const SocketFd server(::accept(listener.get(), nullptr, nullptr));
+  EXPECT_EQ(peer_credentials(server)->pid, ::getpid());
+  EXPECT_EQ(peer_credentials(server)->uid, ::geteuid());
+  EXPECT_EQ(lstat_at(directory_, "s").value().st_mode & 07777, 0666u);
 }
 
 }  // namespace

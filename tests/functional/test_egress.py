@@ -325,7 +325,6 @@ def test_a_budget_of_bytes_ends_the_stream(online):
     assert any("bytes sent" in e["reason"] for e in events(done, verdict="denied")), done.report
 
 
-def test_sockets_and_gpus_are_refused_by_name(online):
+def test_gpus_are_refused_by_name(online):
     paddock = online(["a.example"])
-    paddock.sh("true", "--socket", "/var/run/docker.sock").refused("--socket")
     paddock.sh("true", "--gpu").refused("--gpu")

@@ -107,6 +107,7 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
   RunRequest request;
   request.policy = policy;
   request.policy.settings.mode = model::WorkspaceMode::none;
+  request.policy.settings.sockets = {};  // no socket of the host is carried to a live sandbox yet
   LivePlan plan;
   plan.placeholder_key = make_sandbox_key();
   request.egress =

@@ -17,6 +17,8 @@ std::string random_entry(Shape shape, Rng& rng) {
   static const std::array<std::string, 5> kPaths{"/srv", "/srv/a", "/srv/a/b", "/srvx", "/opt"};
   static const std::array<std::string, 6> kMounts{"/a:/b",      "/a:/b:ro", "/a/c:/b/c",
                                                   "/a/c:/b:ro", "/ax:/b",   "/d:/b/c:ro"};
+  static const std::array<std::string, 5> kSockets{"/a:/a", "/a:/b", "/a/c:/a/c", "/ax:/ax",
+                                                   "/d:/a"};
   static const std::array<std::string, 3> kNames{"A", "B", "LANG"};
   static const std::array<std::string, 3> kPresets{"open", "git-hosts", "package-registries"};
   static const std::array<std::string, 4> kHosts{"a.example", "a.example:443", "b.example:22",
@@ -26,6 +28,8 @@ std::string random_entry(Shape shape, Rng& rng) {
       return kGlobs[below(rng, kGlobs.size())];
     case Shape::mounts:
       return kMounts[below(rng, kMounts.size())];
+    case Shape::sockets:
+      return kSockets[below(rng, kSockets.size())];
     case Shape::presets:
       return kPresets[below(rng, kPresets.size())];
     case Shape::hosts:
@@ -77,7 +81,7 @@ Value random_value(const Setting& setting, Rng& rng) {
 std::string random_tier(Rng& rng) {
   std::string text;
   for (const Setting& setting : settings()) {
-    if (below(rng, 3) != 0 || (setting.shape == Shape::profile && below(rng, 4) != 0)) continue;
+    if (below(rng, 6) != 0 || (setting.shape == Shape::profile && below(rng, 4) != 0)) continue;
     text +=
         std::string(setting.key) + " = " + format_value(setting, random_value(setting, rng)) + "\n";
   }

@@ -1,0 +1,70 @@
+#include "engine/trusted_path.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <deque>
+
+#include "base/strings.h"
+#include "sys/files.h"
+
+namespace paddock::engine {
+namespace {
+
+using model::HostPath;
+
+constexpr int kMaxLinks = 40;  // as the kernel's MAXSYMLINKS
+
+Status check_outside(const HostPath& place, const std::vector<HostPath>& untrusted) {
+  for (const HostPath& tree : untrusted) {
+    if (!tree.contains(place)) continue;
+    return Error(Code::permission_denied,
+                 fmt::format("{} lies in {}, whose content is not the host's own",
+                             printable(place.str()), printable(tree.str())))
+        .set_remedy("name one outside of the workspace and of what may be written inside");
+  }
+  return {};
+}
+
+void push_front(std::deque<std::string>& todo, const std::string& path) {
+  const std::vector<std::string> parts = split(path, '/');
+  todo.insert(todo.begin(), parts.begin(), parts.end());
+}
+
+HostPath parent_of(const HostPath& path) {
+  const size_t slash = path.str().find_last_of('/');
+  return HostPath(slash == 0 ? "/" : path.str().substr(0, slash));
+}
+
+}  // namespace
+
+Result<HostPath> resolve_outside(const std::string& path, const std::vector<HostPath>& untrusted) {
+  const sys::DirFd root = PD_TRY(sys::open_dir("/"));
+  std::deque<std::string> todo;
+  push_front(todo, path);
+  HostPath at("/");
+  for (int links = 0; !todo.empty();) {
+    const std::string part = todo.front();
+    todo.pop_front();
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      at = parent_of(at);
+      continue;
+    }
+    const HostPath next = at / part;
+    PD_TRY(check_outside(next, untrusted));
+    const struct stat st = PD_TRY(sys::lstat_path(next.str()));
+    if (!S_ISLNK(st.st_mode)) {
+      at = next;
+      continue;
+    }
+    if (++links > kMaxLinks) return Error::from_errno(ELOOP, "resolving " + printable(path));
+    const std::string target = PD_TRY(sys::read_link_at(root, next.str().substr(1)));
+    if (target.starts_with('/')) at = HostPath("/");
+    push_front(todo, target);
+  }
+  return at;
+}
+
+}  // namespace paddock::engine
