@@ -162,6 +162,26 @@ void add_doctor(CLI::App& app, Invocation& chosen) {
   verb->callback([args, &chosen] { chosen = *args; });
 }
 
+void add_rules(CLI::App& app, Invocation& chosen) {
+  struct Verb {
+    engine::ChangeVerb verb;
+    const char* doc;
+  };
+  for (const Verb& row :
+       {Verb{engine::ChangeVerb::allow, "let a running sandbox reach a host from now on"},
+        Verb{engine::ChangeVerb::deny, "keep a running sandbox from a host from now on"}}) {
+    auto args = std::make_shared<RulesArgs>();
+    args->verb = row.verb;
+    CLI::App* verb =
+        app.add_subcommand(std::string(name_of(engine::kChangeVerbNames, row.verb)), row.doc);
+    verb->add_option("sandbox", args->sandbox, "id of the sandbox or of its view")
+        ->required()
+        ->check(check_id);
+    verb->add_option("host", args->host, "HOST[:PORT]")->required();
+    verb->callback([args, &chosen] { chosen = *args; });
+  }
+}
+
 void add_secret(CLI::App& app, Invocation& chosen) {
   struct Verb {
     SecretArgs::Verb verb;
@@ -244,10 +264,10 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   CLI::App app(kDescription, "paddock");
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
-  for (auto* add :
-       {add_run, add_ls,   add_show,   add_diff,   add_apply,  add_discard, add_rollback,
-        add_gc,  add_init, add_policy, add_doctor, add_secret, add_pushes,  add_serve,
-        add_tls, add_key,  add_audit,  add_create, add_exec,   add_cp,      add_sandboxes}) {
+  for (auto* add : {add_run,      add_ls,    add_show,  add_diff,     add_apply,  add_discard,
+                    add_rollback, add_gc,    add_init,  add_policy,   add_doctor, add_secret,
+                    add_pushes,   add_rules, add_serve, add_tls,      add_key,    add_audit,
+                    add_create,   add_exec,  add_cp,    add_sandboxes}) {
     add(app, chosen);
   }
   CLI::App* completion = app.add_subcommand("completion", "completion of the command line");

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/change_request.h"
 #include "policy/tier.h"
 
 namespace paddock::cmd {
@@ -90,6 +91,12 @@ struct PushesArgs {
   bool json = false;
 };
 
+struct RulesArgs {
+  engine::ChangeVerb verb = engine::ChangeVerb::deny;
+  std::string sandbox;  // or its view; an id's beginning
+  std::string host;     // "HOST", "HOST:PORT"
+};
+
 struct ServeArgs {
   std::string listen;       // empty: as server.toml says
   std::optional<bool> tls;  // likewise
@@ -169,7 +176,7 @@ struct SandboxArgs {
 
 using Invocation =
     std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
-                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, PushesArgs, ServeArgs, TlsArgs,
-                 KeyArgs, AuditArgs, CreateArgs, ExecArgs, CpArgs, SandboxArgs>;
+                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, PushesArgs, RulesArgs, ServeArgs,
+                 TlsArgs, KeyArgs, AuditArgs, CreateArgs, ExecArgs, CpArgs, SandboxArgs>;
 
 }  // namespace paddock::cmd

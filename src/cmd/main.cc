@@ -53,6 +53,11 @@ int dispatch(const SecretArgs& args, Context& context) {
 int dispatch(const PushesArgs& args, Context& context) {
   return pushes(args, context);
 }
+
+int dispatch(const RulesArgs& args, Context& context) {
+  return change_rules(args, context);
+}
+
 int dispatch(const ServeArgs& args, Context& context) {
   return serve(args, context);
 }

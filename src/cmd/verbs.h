@@ -19,6 +19,7 @@ int explain(const ExplainArgs& args, Context& context);
 int doctor(const DoctorArgs& args, Context& context);
 int secret(const SecretArgs& args, Context& context);
 int pushes(const PushesArgs& args, Context& context);
+int change_rules(const RulesArgs& args, Context& context);
 int serve(const ServeArgs& args, Context& context);
 int tls(const TlsArgs& args, Context& context);
 int key(const KeyArgs& args, Context& context);

@@ -217,6 +217,7 @@ Result<EgressSource> make_egress_source(const EgressRequest& request) {
   source.policy = PD_TRY(policy::egress_lists(request.settings.egress, presets.rules));
   const auto compiled = PD_TRY(egress::Policy::compile(source.policy));
   if (compiled->empty()) return EgressSource();
+  source.of_presets = std::move(presets.rules);
   source.settings = std::move(presets.settings);
   source.known_hosts = known_hosts_files(request.caller_home);
   source.credentials = PD_TRY(load_used(request, *compiled));
@@ -240,6 +241,7 @@ Result<EgressPlan> plan_from(const EgressSource& source, std::string_view key) {
   for (const auto& list : source.policy.lists)
     plan.opens_tls = plan.opens_tls || std::any_of(list.begin(), list.end(), looks_inside);
   describe_plan(source.policy, plan);
+  plan.of_presets = source.of_presets;
   return plan;
 }
 

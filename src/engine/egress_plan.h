@@ -33,7 +33,8 @@ struct EgressRequest {
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 struct EgressPlan {
-  egress::SandboxRules rules;          // without a policy: nothing leaves
+  egress::SandboxRules rules;                 // without a policy: nothing leaves
+  std::vector<model::EgressRule> of_presets;  // what they stand for here
   std::vector<model::Cidr> literals;   // addresses that programs may connect to by themselves
   bool opens_tls = false;              // of some host: programs must trust the authority
   std::vector<std::string> ssh_hosts;  // the gate is their ssh server, for git
@@ -48,6 +49,7 @@ struct EgressPlan {
 // What policy lets out on this host, before a sandbox is named. Immutable: one serves many.
 struct EgressSource {
   model::EgressPolicy policy;
+  std::vector<model::EgressRule> of_presets{};        // in `policy`, too
   Variables settings;                                 // of package tools
   std::vector<egress::LoadedCredential> credentials;  // of use under these rules
   std::vector<std::string> known_hosts{};             // files that ssh's hosts are known by

@@ -43,6 +43,16 @@ wire::Egress egress_setup(wire::Egress::Form form, const std::vector<model::Cidr
   return setup;
 }
 
+bool is_led_to_gate(const wire::Egress& setup, const model::Cidr& block) {
+  if (setup.form() == wire::Egress::PROXY) return true;
+  return std::any_of(
+      setup.redirected().begin(), setup.redirected().end(), [&](const wire::AddressBlock& led) {
+        const auto base = model::IpAddress::from_bytes(led.address());
+        return base.ok() && led.prefix() <= block.prefix() &&
+               model::Cidr::of(*base, static_cast<uint8_t>(led.prefix())).contains(block.base());
+      });
+}
+
 Variables proxy_variables(wire::Egress::Form form) {
   if (form != wire::Egress::PROXY) return {};
   Variables variables;

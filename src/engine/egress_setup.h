@@ -14,6 +14,10 @@ namespace paddock::engine {
 // is then a reset after the connect.
 wire::Egress egress_setup(wire::Egress::Form form, const std::vector<model::Cidr>& literals);
 
+// Whether programs' connections to every address of `block` come to the gate in a sandbox that was
+// set up so.
+bool is_led_to_gate(const wire::Egress& setup, const model::Cidr& block);
+
 // Lead programs to the agent's proxy; none where connections are redirected.
 Variables proxy_variables(wire::Egress::Form form);
 

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "engine/agent_link.h"
 #include "engine/agent_setup.h"
+#include "engine/control_socket.h"
 #include "engine/denials.h"
 #include "engine/egress_bridge.h"
 #include "engine/egress_setup.h"
@@ -14,6 +15,7 @@
 #include "engine/gate_trust.h"
 #include "engine/outcome_of.h"
 #include "engine/relay.h"
+#include "engine/rule_changes.h"
 #include "engine/run_plan.h"
 #include "engine/sandbox_record.h"
 #include "model/json.h"
@@ -121,12 +123,40 @@ Result<std::unique_ptr<NetworkSession>> begin_network(Network& network, RunPlan&
   return session;
 }
 
+// What `paddock allow` and `deny` talk to while the command runs.
+struct ChangesOf {
+  std::unique_ptr<RuleChanges> changes;
+  std::unique_ptr<ControlSocket> socket;  // last: its thread uses the other
+};
+
+Result<ChangesOf> open_control(const RunRequest& request, const RunPlan& plan,
+                               const Sandbox& sandbox, NetworkSession* session) {
+  ChangesOf control;
+  if (plan.egress.lets_out()) {
+    control.changes.reset(new RuleChanges(
+        {request.policy, plan.egress.of_presets, plan.egress.rules,
+         egress_setup(sandbox.setup().egress().form(), plan.egress.literals), *session}));
+  }
+  RuleChanges* changes = control.changes.get();
+  auto handle = [changes](const ChangeRequest& change) -> Result<std::string> {
+    if (changes != nullptr) return changes->apply(change);
+    return Error(Code::failed_precondition,
+                 "it began with nothing allowed, and so without a way out")
+        .set_remedy("start it with --allow or --egress");
+  };
+  control.socket = PD_TRY_CTX("listening for changes of the rules",
+                              ControlSocket::open(plan.sandbox.state_dir, std::move(handle)));
+  return control;
+}
+
 // What the gate saw. What it refused is denied like all else.
 void end_network(NetworkSession* session, Denials& denials, model::RunReport& report) {
   if (session == nullptr) return;
   report.network = session->end();
   for (const model::EgressEvent& event : report.network.events) {
-    if (event.verdict == model::EgressVerdict::denied) denials.add(model::to_denial(event));
+    const bool was_asked = event.kind != model::EgressEventKind::rule;
+    if (was_asked && event.verdict == model::EgressVerdict::denied)
+      denials.add(model::to_denial(event));
   }
 }
 
@@ -164,7 +194,9 @@ Result<model::RunReport> run_planned(const RunRequest& request, RunPlan& plan, B
   }
 
   Denials denials;
+  ChangesOf control = PD_TRY(open_control(request, plan, *sandbox, session.get()));
   RelayResult result = PD_TRY(run_command(request, plan, {*sandbox, link, session.get()}, denials));
+  control.socket.reset();
   model::RunReport report;
   end_network(session.get(), denials, report);
   report.outcome =

@@ -305,7 +305,11 @@ Result<Compiled> compile(const Sources& sources) {
   return compiler.finish();
 }
 
-Status check_resolved(const Compiled& compiled, std::string_view key, const std::string& entry) {
+namespace {
+
+// `beyond` says what the entry is, for the error.
+Status check_entry(const Compiled& compiled, std::string_view key, const std::string& entry,
+                   std::string_view beyond) {
   const Setting* setting = find_setting(key);
   auto bound = compiled.bounds.find(std::string(key));
   if (setting == nullptr || bound == compiled.bounds.end()) return {};
@@ -313,8 +317,18 @@ Status check_resolved(const Compiled& compiled, std::string_view key, const std:
   if (!wider) return {};
   return Error(
       Code::permission_denied,
-      fmt::format("{} leads to {}, out of {}, the bound of {}", setting->key, *wider,
+      fmt::format("{} {} {}, out of {}, the bound of {}", setting->key, beyond, *wider,
                   format_value(*setting, bound->second.value), describe(bound->second.origin)));
+}
+
+}  // namespace
+
+Status check_grant(const Compiled& compiled, std::string_view key, const std::string& entry) {
+  return check_entry(compiled, key, entry, "would hold");
+}
+
+Status check_resolved(const Compiled& compiled, std::string_view key, const std::string& entry) {
+  return check_entry(compiled, key, entry, "leads to");
 }
 
 }  // namespace paddock::policy

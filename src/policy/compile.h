@@ -42,6 +42,9 @@ struct Compiled {
 
 Result<Compiled> compile(const Sources& sources);
 
+// Whether `entry` may be added to a list that grants. permission_denied: past its bound.
+Status check_grant(const Compiled& compiled, std::string_view key, const std::string& entry);
+
 // Bounds hold for what a granted path leads to, not for its name. Whoever opens the source of a
 // grant calls this with the symlinks resolved: an entry of "files.read" or "files.write", or the
 // text of a mount (mount_text.h). permission_denied: it leads out of the bound.
