@@ -1,26 +1,19 @@
 #include "engine/gate_trust.h"
 
 #include "engine/ssh_trust.h"
+#include "engine/trust_stores.h"
 #include "sys/files.h"
 
 namespace paddock::engine {
-namespace {
-
-constexpr const char* kTrustInside = "/run/paddock/ca.pem";
-constexpr const char* kSystemBundle = "/etc/ssl/certs/ca-certificates.crt";
-
-}  // namespace
 
 Status add_trust(Network& network, RunPlan& plan) {
-  const model::HostPath bundle = plan.sandbox.state_dir / "ca.pem";
-  const std::string trusted = PD_TRY(network.trust_bundle());
-  PD_TRY(sys::replace_file(bundle.str(), trusted, 0644));
-  auto& binds = plan.sandbox.files.binds;
-  binds.push_back({model::GuestPath(kTrustInside), bundle, model::Access::read_only});
   const std::string& root = plan.decision.root_template;
-  if (sys::exists((root == "host" ? "" : root) + kSystemBundle))
-    binds.push_back({model::GuestPath(kSystemBundle), bundle, model::Access::read_only});
-  set_variables(plan.environment, trust_variables(kTrustInside), Present::kept);
+  TrustRequest trust;
+  trust.bundle = PD_TRY(network.trust_bundle());
+  trust.state_dir = plan.sandbox.state_dir;
+  if (root != "host") trust.root = root;
+  const auto variables = PD_TRY(show_trust(trust, plan.sandbox.files));
+  set_variables(plan.environment, variables, Present::kept);
   return {};
 }
 
