@@ -1,4 +1,4 @@
-"""Clients that bring their own stack (gRPC, libpq, Go, AWS signatures) against real servers: with TLS
+"""Clients that bring their own stack (gRPC, libpq, Java, Go, AWS signatures) against real servers: with TLS
 passed through, and with TLS opened by the gate. No proxy variable, no option of the client but its trust."""
 import glob
 import hashlib
@@ -85,6 +85,38 @@ psql -h other.example -c 'select 1' 2>&1 | grep -o 'could not translate host nam
     assert done.out == "5000050000\n3000001\ncould not translate host name\n", done
     assert {e["protocol"] for e in events(done, kind="connection", host="db.example")} == {"tcp"}
     assert done.denied("name", "other.example")
+
+
+JAVA = """
+import java.io.*; import java.net.*; import javax.net.ssl.*;
+public class Get {
+  public static void main(String[] words) throws Exception {
+    HttpsURLConnection c = (HttpsURLConnection) new URL(words[0]).openConnection();
+    int status = c.getResponseCode();
+    InputStream in = status < 400 ? c.getInputStream() : c.getErrorStream();
+    System.out.println(status + " " + new String(in.readAllBytes()).contains(words[1]));
+  }
+}
+"""
+
+
+def javas():
+    return sorted({os.path.realpath(path) for path in glob.glob("/usr/lib/jvm/*/bin/java")})
+
+
+def test_java_trusts_the_gate_by_its_own_store(online, base):
+    needs("java", javas() and shutil.which("javac"), "no JDK is installed")
+    paddock = online(["j.example"])
+    source = paddock.workspace / "Get.java"
+    source.write_text(JAVA)
+    subprocess.run(["javac", "--release", "11", "-d", paddock.workspace, source], check=True, capture_output=True)
+    paddock.policy(rule(hosts=["j.example"], methods=["GET"], paths=["/ok/*"]))
+    script = "".join(
+        f"{java} -XX:+UseSerialGC Get https://j.example/ok/1 /ok/1\n"
+        f"{java} -XX:+UseSerialGC Get https://j.example/other rule\n" for java in javas())
+    done = paddock.sh(script, "--memory", "3G").ok()
+    assert done.out == "200 true\n403 true\n" * len(javas()), done
+    assert events(done, kind="request", verdict="denied", path="/other")
 
 
 GO = """
