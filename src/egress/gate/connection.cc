@@ -106,9 +106,17 @@ bool Connection::is_still_allowed() const {
   const Answer answer = rules.policy->decide(parts_.target, seen_).answer;
   // What passes can not be looked into any more. Requests are judged one by one (Guard, Admitted).
   if (answer == Answer::deny || (passes_ && answer != Answer::allow)) return false;
+  if (!is_named_host_allowed(*rules.policy)) return false;
   if (event_.address.empty()) return true;
   const auto address = model::IpAddress::parse(event_.address);
   return address.ok() && parts_.core.dialler.check(parts_.target, *address, *rules.policy).ok();
+}
+
+// Of TLS that was let through by number: the host that its hello asked for.
+bool Connection::is_named_host_allowed(const Policy& policy) const {
+  if (seen_.hello == nullptr || !seen_.hello->server_name) return true;
+  const auto name = HostName::parse(*seen_.hello->server_name);
+  return name.ok() && !policy.refusal_of(Host(*name), parts_.target.port);
 }
 
 void Connection::recheck() {

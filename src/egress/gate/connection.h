@@ -64,6 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Verdict decide() const { return rules_.policy->decide(parts_.target, seen_); }
   bool is_bound() const;
   bool is_still_allowed() const;
+  bool is_named_host_allowed(const Policy& policy) const;
 
   Parts parts_;
   net::SocketStream client_;

@@ -289,6 +289,30 @@ TEST(GateRules, ConnectionsThatNewRulesDoNotAllowAreClosed) {
   EXPECT_EQ(b.read_count(5), "still");
 }
 
+TEST(GateRules, AnAddressIsClosedWhenTheNameThatItsHelloAskedForIsDenied) {
+  model::EgressRule literal;
+  literal.action = model::EgressAction::allow;
+  literal.addresses = model::TextList{"127.0.0.1"};
+  literal.ports = model::TextList{"*"};
+  literal.authority = model::EgressAuthority::admin;
+  Harness harness({literal});
+  Server first({.serve = echo}), second({.serve = echo});
+  const std::string hello = openssl_hello({.server_name = "evil.example"});
+  Peer fronted = harness.connect("127.0.0.1", first.port());
+  fronted.write(hello);
+  EXPECT_EQ(fronted.read_count(hello.size()), hello);
+  const std::string other_hello = openssl_hello({.server_name = "good.example"});
+  Peer other = harness.connect("127.0.0.1", second.port());
+  other.write(other_hello);
+  EXPECT_EQ(other.read_count(other_hello.size()), other_hello);
+  model::EgressRule evil;
+  evil.hosts = model::TextList{"evil.example"};
+  harness.set_rules({evil, literal});
+  EXPECT_EQ(fronted.read_some(), "");
+  other.write("still");
+  EXPECT_EQ(other.read_count(5), "still");
+}
+
 TEST(GateRules, WhatPassesIsClosedWhenNewRulesWantToLookIntoIt) {
   Harness harness({allow_rule("a.example")});
   Server server({.serve = echo});
