@@ -1,7 +1,9 @@
 #include "engine/trust_stores.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <set>
 
 #include "egress/tls/java_store.h"
@@ -22,8 +24,23 @@ constexpr const char* kStoresOfAJava[] = {"/lib/security/cacerts", "/jre/lib/sec
 constexpr const char* kSharedStores[] = {"/etc/ssl/certs/java/cacerts",
                                          "/etc/pki/ca-trust/extracted/java/cacerts"};
 
-// The file of the host that is shown at `path`: what covers it most closely has it, or nothing.
-HostPath shown_at(const GuestPath& path, const model::FileSystem& files) {
+// A regular file that is reached without a link. A root may be anybody's: its links would be looked
+// up on the host here, and inside they would lead the mount elsewhere.
+bool is_file_below(const HostPath& tree, const std::string& rest) {
+  if (rest.empty()) {  // the tree is a file, bound by itself
+    const auto st = sys::lstat_path(tree.str());
+    return st.ok() && S_ISREG(st->st_mode);
+  }
+  const auto directory = sys::open_dir(tree.str());
+  if (!directory.ok()) return false;
+  const auto file = sys::open_beneath(*directory, rest.substr(1), O_PATH | O_NOFOLLOW);
+  struct stat st {};
+  return file.ok() && ::fstat(file->get(), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+// Whether programs find a file at `path` that may be mounted on: what covers it most closely has
+// it, or nothing does. What a view keeps is the project's.
+bool is_file(const GuestPath& path, const model::FileSystem& files) {
   GuestPath nearest;
   std::vector<HostPath> sources;
   auto consider = [&](const GuestPath& at, const std::vector<HostPath>& trees) {
@@ -31,20 +48,12 @@ HostPath shown_at(const GuestPath& path, const model::FileSystem& files) {
     nearest = at;
     sources = trees;
   };
-  for (const model::OverlayTree& tree : files.overlays) consider(tree.at, tree.lowers);
+  for (const model::OverlayTree& tree : files.overlays)
+    consider(tree.at, tree.upper ? std::vector<HostPath>() : tree.lowers);
   for (const model::BindTree& bind : files.binds) consider(bind.at, {bind.source});
   const std::string rest = path.str().substr(nearest.str() == "/" ? 0 : nearest.str().size());
-  for (const HostPath& source : sources) {
-    if (sys::exists(source.str() + rest)) return HostPath(source.str() + rest);
-  }
-  return {};
-}
-
-// A mount point must be there: a link in its place would lead the mount elsewhere.
-bool is_file(const GuestPath& path, const model::FileSystem& files) {
-  const HostPath shown = shown_at(path, files);
-  const auto st = sys::lstat_path(shown.str());
-  return !shown.empty() && st.ok() && S_ISREG(st->st_mode);
+  return std::any_of(sources.begin(), sources.end(),
+                     [&](const HostPath& source) { return is_file_below(source, rest); });
 }
 
 std::vector<std::string> candidates(const std::string& root) {

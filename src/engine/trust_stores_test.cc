@@ -57,6 +57,23 @@ TEST_F(TrustStoresTest, ALinkOfAnotherRootIsNoPlaceToMountOn) {
   EXPECT_THAT(java_stores(root_, files_), IsEmpty());
 }
 
+TEST_F(TrustStoresTest, NoLinkOnTheWayIsFollowed) {
+  put("/usr/lib/jvm/java-17/lib/security/cacerts");
+  ASSERT_EQ(::symlink("java-17", (root_ + "/usr/lib/jvm/default").c_str()), 0);
+  put("/outside/lib/security/cacerts");
+  ASSERT_EQ(::symlink((root_ + "/outside").c_str(), (root_ + "/usr/lib/jvm/bent").c_str()), 0);
+  EXPECT_THAT(java_stores(root_, files_), ElementsAre("/usr/lib/jvm/java-17/lib/security/cacerts"));
+}
+
+TEST_F(TrustStoresTest, AFileOfTheProjectIsNoStoreOfThisMachine) {
+  put("/opt/project/lib/security/cacerts");
+  EXPECT_THAT(java_stores(root_, files_), ElementsAre("/opt/project/lib/security/cacerts"));
+  files_.overlays.push_back({GuestPath("/opt/project"),
+                             {HostPath(root_ + "/opt/project")},
+                             model::UpperDirs{HostPath(state_), HostPath(state_)}});
+  EXPECT_THAT(java_stores(root_, files_), IsEmpty());
+}
+
 TEST_F(TrustStoresTest, WhatTheRootHasNotIsNotShown) {
   ASSERT_TRUE(show_trust({kPem, HostPath(state_), root_}, files_).ok());
   EXPECT_THAT(shown(), ElementsAre("/run/paddock/ca.pem"));
