@@ -248,6 +248,7 @@ bool EgressBridge::pump() {
 }
 
 bool EgressBridge::is_sending() const {
+  if (!dialling_.empty()) return true;  // what was written before a service took it
   return std::ranges::any_of(connections_,
                              [](const auto& each) { return !each.second.stream->is_written(); });
 }

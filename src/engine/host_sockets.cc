@@ -16,7 +16,7 @@ Result<sys::SocketFd> HostSockets::connect(uint32_t number) const {
     return Error(Code::not_found, "no such socket of the host was given");
   }
   const PlannedSocket& socket = sockets_[number];
-  return sys::connect_unix(socket.directory, socket.name);
+  return sys::connect_unix(socket.directory, socket.name, socket.owner);
 }
 
 SocketUse HostSockets::begin(uint32_t number, const wire::Asker& asker) const {

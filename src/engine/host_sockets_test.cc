@@ -27,7 +27,7 @@ class HostSocketsTest : public ::testing::Test {
     listen();
     std::vector<PlannedSocket> planned;
     planned.push_back({model::HostPath(temp_.path() + "/s"), sys::open_dir(temp_.path()).value(),
-                       "s", model::GuestPath("/run/s")});
+                       "s", ::geteuid(), model::GuestPath("/run/s")});
     const auto id = model::SandboxId::from_entropy("12345678");
     sockets_.emplace(id, std::move(planned),
                      [this](model::EgressEvent event) { events_.push_back(std::move(event)); });
@@ -168,6 +168,18 @@ TEST_F(HostSocketsTest, ANameThatBecameALinkIsNotFollowed) {
   ASSERT_EQ(::symlinkat("other", dir_.get(), "s"), 0);
   EXPECT_EQ(answers_[ask()].stream(), 0u);
   EXPECT_TRUE(sys::connect_unix(dir_, "other").ok()) << "it would have led there";
+}
+
+TEST_F(HostSocketsTest, NobodyElseTakesTheServicesPlace) {
+  const auto connect_if_of = [this](uid_t owner) {
+    std::vector<PlannedSocket> planned;
+    planned.push_back({model::HostPath(temp_.path() + "/s"), sys::open_dir(temp_.path()).value(),
+                       "s", owner, model::GuestPath("/run/s")});
+    const auto id = model::SandboxId::from_entropy("12345678");
+    return HostSockets(id, std::move(planned), {}).connect(0);
+  };
+  EXPECT_TRUE(connect_if_of(::geteuid()).ok());
+  EXPECT_EQ(connect_if_of(::geteuid() + 1).error().code(), Code::permission_denied);
 }
 
 TEST_F(HostSocketsTest, ASocketThatWasNotGivenIsDenied) {

@@ -149,6 +149,9 @@ std::vector<HostPath> untrusted_trees(const RunPlan& plan, const RunRequest& req
   for (const BindTree& bind : plan.sandbox.files.binds) {
     if (bind.access == Access::read_write) trees.push_back(bind.source);
   }
+  for (const model::OverlayTree& tree : plan.sandbox.files.overlays) {  // a git directory elsewhere
+    if (tree.upper) trees.insert(trees.end(), tree.lowers.begin(), tree.lowers.end());
+  }
   return trees;
 }
 

@@ -50,6 +50,7 @@ Result<PlannedSocket> plan_socket(const SocketRequest& request, const model::Soc
   const size_t slash = planned.path.str().find_last_of('/');
   planned.directory = PD_TRY(open_directory(planned.path.str().substr(0, slash)));
   planned.name = planned.path.str().substr(slash + 1);
+  planned.owner = st.st_uid;
   planned.inside = place_inside(request.policy.settings.rootfs.value_or(""), grant.target);
   return planned;
 }

@@ -2,6 +2,8 @@
 // before anything exists.
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -16,11 +18,13 @@
 namespace paddock::engine {
 
 // One granted socket. The directory stays open: the name is looked up in it for each connection, so
-// that a service may be restarted, and its path cannot be bent meanwhile.
+// that a service may be restarted, and its path cannot be bent meanwhile. Where others may make
+// files, too (/tmp), nobody else takes the service's place: it stays its owner's.
 struct PlannedSocket {
   model::HostPath path;  // resolved
   sys::DirFd directory;  // O_PATH
   std::string name;      // in it
+  uid_t owner = 0;       // of the socket
   model::GuestPath inside;
 };
 

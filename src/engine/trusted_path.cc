@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <deque>
+#include <optional>
 
 #include "base/strings.h"
 #include "sys/files.h"
@@ -16,12 +17,32 @@ using model::HostPath;
 
 constexpr int kMaxLinks = 40;  // as the kernel's MAXSYMLINKS
 
-Status check_outside(const HostPath& place, const std::vector<HostPath>& untrusted) {
-  for (const HostPath& tree : untrusted) {
-    if (!tree.contains(place)) continue;
+// A tree that nobody trusts, by its name and by what it is: a bind mount gives it another name.
+struct Tree {
+  HostPath path;
+  std::optional<struct stat> is;
+};
+
+std::vector<Tree> look_at(const std::vector<HostPath>& untrusted) {
+  std::vector<Tree> trees;
+  for (const HostPath& path : untrusted) {
+    auto st = sys::stat_path(path.str());
+    trees.push_back({path, st.ok() ? std::optional(*st) : std::nullopt});
+  }
+  return trees;
+}
+
+bool is_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+Status check_outside(const HostPath& place, const struct stat* st, const std::vector<Tree>& trees) {
+  for (const Tree& tree : trees) {
+    const bool is_it = st != nullptr && tree.is && is_same(*st, *tree.is);
+    if (!is_it && !tree.path.contains(place)) continue;
     return Error(Code::permission_denied,
                  fmt::format("{} lies in {}, whose content is not the host's own",
-                             printable(place.str()), printable(tree.str())))
+                             printable(place.str()), printable(tree.path.str())))
         .set_remedy("name one outside of the workspace and of what may be written inside");
   }
   return {};
@@ -41,6 +62,7 @@ HostPath parent_of(const HostPath& path) {
 
 Result<HostPath> resolve_outside(const std::string& path, const std::vector<HostPath>& untrusted) {
   const sys::DirFd root = PD_TRY(sys::open_dir("/"));
+  const std::vector<Tree> trees = look_at(untrusted);
   std::deque<std::string> todo;
   push_front(todo, path);
   HostPath at("/");
@@ -53,8 +75,9 @@ Result<HostPath> resolve_outside(const std::string& path, const std::vector<Host
       continue;
     }
     const HostPath next = at / part;
-    PD_TRY(check_outside(next, untrusted));
+    PD_TRY(check_outside(next, nullptr, trees));  // by name first: it need not even be there
     const struct stat st = PD_TRY(sys::lstat_path(next.str()));
+    PD_TRY(check_outside(next, &st, trees));
     if (!S_ISLNK(st.st_mode)) {
       at = next;
       continue;

@@ -11,7 +11,8 @@ namespace paddock::engine {
 
 // `path` with its symlinks resolved, that of the last component too. permission_denied: it leads
 // into or through one of `untrusted`, trees whose content is not the caller's word; a link in them
-// could lead anywhere. Resolved paths are compared, so `untrusted` must be resolved.
+// could lead anywhere. They are known by their resolved paths, and by what they are: a bind mount
+// of one is the same.
 Result<model::HostPath> resolve_outside(const std::string& path,
                                         const std::vector<model::HostPath>& untrusted);
 

@@ -60,6 +60,16 @@ TEST_F(TrustedPathTest, ALinkIntoTheProjectIsNoWayAroundIt) {
   EXPECT_EQ(refusal("/run/to-project"), Code::permission_denied);
 }
 
+// As a bind mount would show it: the same directory under a name that says nothing of it.
+TEST_F(TrustedPathTest, AnotherNameOfTheProjectIsTheProject) {
+  link("project", "/alias");
+  const std::vector<HostPath> by_alias{HostPath(base_ + "/alias")};
+  const auto refused = resolve_outside(base_ + "/project/s", by_alias);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::permission_denied);
+  EXPECT_TRUE(resolve_outside(base_ + "/run/app/s", by_alias).ok());
+}
+
 TEST_F(TrustedPathTest, MissingAndCircularPathsAreErrors) {
   link("loop", "/loop");
   EXPECT_EQ(refusal("/run/nothing"), Code::not_found);

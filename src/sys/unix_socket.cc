@@ -54,13 +54,18 @@ Result<SocketFd> listen_unix(const DirFd& directory, const std::string& name,
   return socket;
 }
 
-Result<SocketFd> connect_unix(const DirFd& directory, const std::string& name) {
+Result<SocketFd> connect_unix(const DirFd& directory, const std::string& name,
+                              std::optional<uid_t> owner) {
   // The file that is looked at is the one that is connected to.
   const Fd file = PD_TRY(open_beneath(directory, name, O_PATH | O_NOFOLLOW));
   struct stat st {};
   if (::fstat(file.get(), &st) != 0) return failure("looking at the socket ", name);
   if (!S_ISSOCK(st.st_mode)) {
     return Error(Code::failed_precondition, printable(name) + " is not a socket");
+  }
+  if (owner && st.st_uid != *owner) {
+    return Error(Code::permission_denied,
+                 printable(name) + " belongs to another user than it did at first");
   }
   const sockaddr_un address = PD_TRY(address_of(file, ""));
   SocketFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

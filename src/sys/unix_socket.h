@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -22,8 +23,10 @@ Result<SocketFd> listen_unix(const DirFd& directory, const std::string& name,
 // Connects without waiting; the descriptor does not block. What is connected to is a socket itself:
 // permission_denied for a symlink, failed_precondition for another file. not_found: nothing is
 // there. unavailable: nobody listens (ECONNREFUSED), or those who wait already are too many
-// (EAGAIN: another try may succeed).
-Result<SocketFd> connect_unix(const DirFd& directory, const std::string& name);
+// (EAGAIN: another try may succeed). With `owner` permission_denied, too: the file is somebody
+// else's by now.
+Result<SocketFd> connect_unix(const DirFd& directory, const std::string& name,
+                              std::optional<uid_t> owner = std::nullopt);
 
 // Who is at the other end of a unix socket, as the kernel knows it (SO_PEERCRED).
 struct PeerCredentials {

@@ -147,6 +147,9 @@ def test_what_cannot_be_given_is_refused_before_anything_runs(paddock, base, rep
     paddock.sh("true", "--socket", base / "nothing").refused("granting the socket", "No such file")
     (base / "file").touch()
     paddock.sh("true", "--socket", base / "file").refused("is not a socket")
+    of_paddock = Service(paddock.state / "control", echo)  # where rules of another sandbox would be changed
+    paddock.sh("true", "--socket", of_paddock.path).refused("lies in", str(paddock.state))
+    of_paddock.stop()
     paddock.sh("true", "--socket", "@abstract").refused("not an absolute path")
     paddock.sh("true", "--socket", f"{service.path}:{repo}/s").refused("a tree of its own")
     paddock.sh("true", "--socket", service.path, "--trust", "hostile", "--level", "auto").refused("hostile code gets no socket")
