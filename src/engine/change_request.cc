@@ -30,7 +30,7 @@ Result<json::object> parse_object(std::string_view line) {
 Result<std::string> text_of(const json::object& from, std::string_view field) {
   const json::value* found = from.if_contains(json::string_view(field.data(), field.size()));
   if (found == nullptr || !found->is_string()) return corrupt();
-  return std::string(found->get_string());
+  return printable(found->get_string());
 }
 
 }  // namespace
@@ -53,23 +53,23 @@ Result<ChangeRequest> parse_change_request(std::string_view line) {
 std::string encode_answer(const Result<std::string>& answer) {
   json::object out;
   if (answer.ok()) {
-    out["done"] = printable(*answer);
+    out["done"] = *answer;
   } else {
     out["error"] = std::string(to_string(answer.error().code()));
-    out["message"] = printable(answer.error().describe());
-    out["remedy"] = printable(answer.error().remedy());
+    out["message"] = answer.error().describe();
+    out["remedy"] = answer.error().remedy();
   }
   return json::serialize(out);
 }
 
 Result<std::string> parse_answer(std::string_view line) {
   const json::object object = PD_TRY(parse_object(line));
-  if (object.contains("done")) return text_of(object, "done");
+  if (object.contains("done")) return PD_TRY(text_of(object, "done"));
   const std::string code = PD_TRY(text_of(object, "error"));
+  const std::string message = PD_TRY(text_of(object, "message"));
+  const std::string remedy = PD_TRY(text_of(object, "remedy"));
   for (const Code each : kCodes) {
-    if (to_string(each) != code) continue;
-    return Error(each, PD_TRY(text_of(object, "message")))
-        .set_remedy(PD_TRY(text_of(object, "remedy")));
+    if (to_string(each) == code) return Error(each, message).set_remedy(remedy);
   }
   return corrupt();
 }

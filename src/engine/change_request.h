@@ -25,7 +25,8 @@ struct ChangeRequest {
 std::string encode(const ChangeRequest& request);
 Result<ChangeRequest> parse_change_request(std::string_view line);
 
-// An answer is what was done, in words, or the error with its code and remedy.
+// An answer is what was done, in words, or the error with its code and remedy. What is read is
+// printable: whoever asks may be another user (root) than who answers.
 std::string encode_answer(const Result<std::string>& answer);
 Result<std::string> parse_answer(std::string_view line);
 

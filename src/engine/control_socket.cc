@@ -23,6 +23,7 @@ constexpr const char* kName = "control";
 constexpr int kPatienceMs = 1000;
 // For the answer: the rules are compiled and set meanwhile.
 constexpr int kAnswerMs = 10'000;
+constexpr int kPauseMs = 50;
 
 // A line, without its end; what is longer or late is an error.
 Result<std::string> read_line(const sys::SocketFd& socket, int patience_ms) {
@@ -92,7 +93,11 @@ void ControlSocket::serve() {
     if (ready[1].revents != 0) return;
     if (ready[0].revents == 0) continue;
     const sys::SocketFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (client.is_open()) answer(client);
+    if (client.is_open()) {
+      answer(client);
+    } else {  // no descriptor is left, say: whoever asks is still there, and there is time
+      (void)::poll(&ready[1], 1, kPauseMs);
+    }
   }
 }
 

@@ -28,6 +28,13 @@ TEST(ChangeRequest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(error.error().remedy(), "ask the administrator");
 }
 
+TEST(ChangeRequest, WhatIsReadSaysNothingToATerminal) {
+  EXPECT_EQ(parse_answer(R"({"done":"a\u001b[2Jb"})").value(), "a\\x1b[2Jb");
+  const auto error = parse_answer(R"({"error":"not_found","message":"\u0007","remedy":"\n"})");
+  EXPECT_EQ(error.error().message(), "\\x07");
+  EXPECT_EQ(error.error().remedy(), "\\x0a");
+}
+
 TEST(ChangeRequest, RefusesWhatIsNone) {
   for (const char* line : {"", "{", "[]", "{}", R"({"verb":"allow"})", R"({"verb":1,"host":"a"})",
                            R"({"verb":"grant","host":"a"})", R"({"verb":"deny","host":[]})"}) {

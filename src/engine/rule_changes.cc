@@ -18,6 +18,8 @@ namespace {
 constexpr std::string_view kKey = "egress.allow";
 // Each is compiled again with every change.
 constexpr size_t kMaxSaid = 256;
+// Stands for every name below a wildcard.
+constexpr std::string_view kAnyLabel = "any-name";
 
 // Every port, unless one is named.
 Result<model::EgressRule> denial_of(const std::string& host) {
@@ -27,6 +29,39 @@ Result<model::EgressRule> denial_of(const std::string& host) {
   rule.origin = "paddock deny";
   rule.reason = "denied while it ran";
   return rule;
+}
+
+Result<egress::Host> host_of(const model::EgressRule& rule) {
+  if (rule.addresses) {
+    return egress::Host(PD_TRY(model::Cidr::parse(rule.addresses->front())).base());
+  }
+  std::string name = rule.hosts->front();
+  if (name.starts_with("*.")) name.replace(0, 1, kAnyLabel);
+  return egress::Host(PD_TRY(egress::HostName::parse(name)));
+}
+
+// Some that an `allow` speaks of: those of a rule that names none, or the first of a range.
+std::vector<uint16_t> ports_of(const model::EgressRule& rule) {
+  if (!rule.ports) return {443, 80};
+  const std::string& text = rule.ports->front();
+  if (text == "*") return {443, 80, 22, 1};
+  return {static_cast<uint16_t>(parse_u64(text.substr(0, text.find('-'))).value_or(0))};
+}
+
+// Whether the gate lets it through now. A refusal elsewhere in the rules may come first.
+Status check_effect(const egress::Policy& policy, const model::EgressRule& rule) {
+  const egress::Host host = PD_TRY(host_of(rule));
+  egress::Verdict refusal;
+  for (const uint16_t port : ports_of(rule)) {
+    egress::Verdict verdict = policy.decide({host, port}, {});
+    if (verdict.answer != egress::Answer::deny) return {};
+    refusal = std::move(verdict);
+  }
+  return Error(Code::permission_denied, fmt::format("{} stays refused: {} ({})", rule.name,
+                                                    refusal.reason, refusal.rule_name()))
+      .set_remedy(
+          "a denial that was said while it ran is taken back by the same words; one of "
+          "policy holds until it is changed there");
 }
 
 }  // namespace
@@ -53,7 +88,8 @@ Result<std::shared_ptr<const egress::Policy>> RuleChanges::compile(
   model::EgressSettings settings = parts_.policy.settings.egress;
   for (const auto& [host, verb] : said) {
     if (verb == ChangeVerb::allow) {
-      settings.allow.push_back(host);
+      // It may have begun with it, and no two rules have one name.
+      if (std::ranges::count(settings.allow, host) == 0) settings.allow.push_back(host);
     } else {
       settings.first.insert(settings.first.begin(), PD_TRY(denial_of(host)));
     }
@@ -68,7 +104,9 @@ Result<std::string> RuleChanges::apply(const ChangeRequest& request) {
   PD_TRY(check(request, rule));
   std::map<std::string, ChangeVerb> said = said_;
   said[request.host] = request.verb;
-  parts_.rules.policy = PD_TRY(compile(said));
+  auto compiled = PD_TRY(compile(said));
+  if (request.verb == ChangeVerb::allow) PD_TRY(check_effect(*compiled, rule));
+  parts_.rules.policy = std::move(compiled);
   parts_.session.gate().set_rules(parts_.session.id(), parts_.rules);
   said_ = std::move(said);
   note(request);

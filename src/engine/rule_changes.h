@@ -25,14 +25,15 @@ struct RuleChangesParts {
   NetworkSession& session;
 };
 
-// The last word about a host counts: allowing it takes back a denial of the same text, and the
-// other way round. Used by one thread; policy and session outlive it.
+// Denials that are said while it runs come before everything. Allowing a host takes back a denial
+// of the same text, and the other way round. Used by one thread; policy and session outlive it.
 class RuleChanges {
  public:
   explicit RuleChanges(RuleChangesParts parts) : parts_(std::move(parts)) {}
 
   // Changes the rules at the gate, closes connections that they no longer allow, and puts it on
-  // record. invalid_argument: no host. permission_denied: past a bound of the administrator.
+  // record. invalid_argument: no host. permission_denied: past a bound of the administrator, or
+  // refused by a rule that comes first, so that allowing it would change nothing.
   // failed_precondition: an address that the sandbox's table does not lead to the gate.
   Result<std::string> apply(const ChangeRequest& request);
 

@@ -60,10 +60,50 @@ TEST_F(RuleChangesTest, ADenialComesBeforeWhatPolicyAllows) {
 TEST_F(RuleChangesTest, ARefusalOfPolicyIsNotUndone) {
   model::EgressRule refusal;
   refusal.hosts = model::TextList{"a.example"};
+  refusal.name = "no-a";
   policy_.settings.egress.first = {refusal};
   begin();
-  ASSERT_TRUE(allow("a.example").ok());
+  const auto refused = allow("a.example");
+  EXPECT_EQ(refused.error().code(), Code::permission_denied) << "nobody is told that it is allowed";
+  EXPECT_THAT(refused.error().describe(), HasSubstr("egress:no-a"));
   EXPECT_FALSE(resolves("a.example"));
+}
+
+TEST_F(RuleChangesTest, AHostThatItBeganWithIsDeniedAndAllowedAgain) {
+  policy_.settings.egress.allow = {"a.example:2525", "b.example"};
+  begin();
+  ASSERT_TRUE(deny("a.example:2525").ok());
+  EXPECT_FALSE(resolves("a.example"));
+  const auto again = allow("a.example:2525");
+  EXPECT_TRUE(again.ok()) << again.error().describe();
+  EXPECT_TRUE(resolves("a.example"));
+  EXPECT_TRUE(allow("b.example").ok()) << "which is allowed already";
+}
+
+TEST_F(RuleChangesTest, ADenialIsTakenBackByItsOwnWordsAlone) {
+  begin();
+  ASSERT_TRUE(deny("*.example").ok());
+  for (const char* host : {"a.example", "a.example:443", "*.a.example", "a.example:*"}) {
+    const auto refused = allow(host);
+    EXPECT_EQ(refused.error().code(), Code::permission_denied) << host;
+    EXPECT_THAT(refused.error().describe(), HasSubstr("egress:deny:*.example")) << host;
+  }
+  ASSERT_TRUE(deny("a.b.example:8000-8010").ok());
+  EXPECT_FALSE(resolves("a.example"));
+  ASSERT_TRUE(deny("b.test:80").ok());
+  EXPECT_TRUE(allow("b.test").ok()) << "443 is left";
+  EXPECT_FALSE(allow("B.test:80").ok());
+}
+
+TEST_F(RuleChangesTest, AddressesThatAreNotPublicAreNeverGiven) {
+  literals_ = {model::Cidr::parse("0.0.0.0/0").value(), model::Cidr::parse("::/0").value()};
+  begin();
+  for (const char* address :
+       {"127.0.0.1", "10.0.0.1:80", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]:80",
+        "[64:ff9b::a00:1]", "0.0.0.0", "224.0.0.1", "10.0.0.0/8", "0.0.0.0/0"}) {
+    EXPECT_FALSE(allow(address).ok()) << address;
+  }
+  EXPECT_TRUE(allow("11.0.0.7:80").ok());
 }
 
 TEST_F(RuleChangesTest, NothingGetsPastTheAdministratorsBound) {

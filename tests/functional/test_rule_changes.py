@@ -99,6 +99,11 @@ def test_a_connection_that_is_no_longer_allowed_is_closed(running):
     assert run.says("try", "a.example", 2525) == "reached"
     paddock("deny", run.id, "a.example").ok()
     assert run.says("read") in ("ConnectionResetError", "b''")
+    assert run.says("try", "a.example", 2525) == "gaierror"
+    for port in (":2525", ""):
+        answer = paddock("allow", run.id, "a.example" + port)
+        assert (answer.code == 0) == (port == ""), "the same words take a denial back, no others"
+    assert run.says("try", "a.example", 2525) == "reached", "what it began with holds again"
     run.end()
 
 
@@ -121,8 +126,11 @@ def test_what_cannot_change_is_refused_with_the_reason(running):
     assert address.code == 1 and "fixed when it starts" in address.err
     wrong = paddock("allow", run.id, "*.com")
     assert wrong.code != 0 and "*.com" in wrong.err
-    inside = paddock("allow", run.id, INSIDE_ADDRESS)
-    assert inside.code == 1
+    for address in (INSIDE_ADDRESS, "127.0.0.1", "169.254.169.254:80", "[::1]:80"):
+        assert paddock("allow", run.id, address).code == 1, address
+    paddock("deny", run.id, "*.example").ok()
+    refused = paddock("allow", run.id, "b.example")
+    assert refused.code == 1 and "stays refused" in refused.err and "egress:deny:*.example" in refused.err
     assert run.says("try", "b.example", 80) == "gaierror"
     run.end()
 
