@@ -110,6 +110,10 @@ void ControlSocket::answer(const sys::SocketFd& client) const {
   (void)send_line(client, encode_answer(answer)).ok();
 }
 
+bool has_control(const model::HostPath& directory) {
+  return sys::lstat_path((directory / kName).str()).ok();
+}
+
 Result<std::string> ask_control(const model::HostPath& directory, const ChangeRequest& request) {
   const sys::DirFd dir = PD_TRY(sys::open_dir(directory.str()));
   const sys::SocketFd socket = PD_TRY(sys::connect_unix(dir, kName));

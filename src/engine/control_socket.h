@@ -39,6 +39,8 @@ class ControlSocket {
   std::thread thread_;
 };
 
+// Whether a process serves, or served, the directory.
+bool has_control(const model::HostPath& directory);
 // The other side. unavailable: nobody serves the directory (any more).
 Result<std::string> ask_control(const model::HostPath& directory, const ChangeRequest& request);
 

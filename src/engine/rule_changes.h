@@ -1,7 +1,6 @@
 // Hosts that are allowed or denied while a sandbox runs.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "egress/gate.h"
 #include "engine/change_request.h"
 #include "engine/egress_plan.h"
+#include "engine/host_words.h"
 #include "engine/network.h"
 #include "policy/compile.h"
 #include "wire/agent.pb.h"
@@ -39,12 +39,11 @@ class RuleChanges {
 
  private:
   Status check(const ChangeRequest& request, const model::EgressRule& rule) const;
-  Result<std::shared_ptr<const egress::Policy>> compile(
-      const std::map<std::string, ChangeVerb>& said) const;
+  Result<std::shared_ptr<const egress::Policy>> compile(const HostWords& said) const;
   void note(const ChangeRequest& request);
 
   RuleChangesParts parts_;
-  std::map<std::string, ChangeVerb> said_;
+  HostWords said_;
 };
 
 }  // namespace paddock::engine

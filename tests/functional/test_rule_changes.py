@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from support.daemon import Daemon
 from support.host import needs_root
 from support.internet import INSIDE_ADDRESS
 
@@ -165,3 +166,63 @@ print(s.recv(1000).decode())
     assert "is allowed" in owner.stdout, owner
     assert run.says("try", "b.example", 80) == "reached"
     run.end()
+
+
+@pytest.fixture
+def served(online):
+    """served(*options of serve): the daemon's paddock, and the id of a sandbox of it."""
+    daemons = []
+
+    def start(*options):
+        paddock = online(["a.example", "b.example"])
+        daemons.append(Daemon(paddock, *options, wrap=paddock.internet.wrap))
+        return paddock, paddock("create").ok().out.strip()
+
+    yield start
+    for daemon in daemons:
+        assert daemon.stop() == 0, daemon.log.read_text()
+
+
+def reaches(paddock, id, host):
+    return paddock("exec", id, "--", "curl", "-sS", "-m", "10", "-o", "/dev/null", f"http://{host}/").code == 0
+
+
+def test_a_sandbox_of_the_daemon_is_changed_by_the_same_verbs(served):
+    paddock, id = served("--egress", "open")
+    assert reaches(paddock, id, "a.example") and reaches(paddock, id, "b.example")
+    assert paddock("deny", id[:6], "a.example").ok().out == "a.example is denied\n"
+    assert not reaches(paddock, id, "a.example") and reaches(paddock, id, "b.example")
+    assert paddock("inspect", id).ok().json()["rules"] == {"a.example": "deny"}
+    assert paddock("allow", id, "a.example").ok().out == "a.example is allowed\n"
+    assert reaches(paddock, id, "a.example")
+    for wrong in ("*.com", "127.0.0.1", INSIDE_ADDRESS):
+        assert paddock("allow", id, wrong).code in (1, 2), wrong
+    assert reaches(paddock, id, "a.example")
+    audit = paddock("audit", "show", "--json").ok().out
+    assert f"/paddock/v1/sandboxes/{id}/rules/a.example" in audit, audit
+
+
+def test_a_connection_of_a_daemons_sandbox_is_closed(served):
+    paddock, id = served("--allow", "a.example:2525")
+    script = ("import socket; s = socket.create_connection(('a.example', 2525), 10); print(s.recv(100), flush=True); "
+              "s.settimeout(30); print(s.recv(100))")
+    process = paddock.start("exec", id, "--", "python3", "-c", script, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+    assert "220 hello" in process.stdout.readline()
+    paddock("deny", id, "a.example").ok()
+    out, err = process.communicate(timeout=60)
+    assert "ConnectionResetError" in err or out == "b''\n", (out, err)
+
+
+def test_the_daemons_policy_is_the_bound(served):
+    paddock, id = served("--allow", "a.example")
+    refused = paddock("allow", id, "b.example")
+    assert refused.code == 1 and "stays refused: no rule allows it" in refused.err
+    assert not reaches(paddock, id, "b.example") and reaches(paddock, id, "a.example")
+
+
+def test_where_nothing_leaves_nothing_is_allowed(served):
+    paddock, id = served("--egress", "none")
+    refused = paddock("allow", id, "a.example")
+    assert refused.code == 1 and "nothing leaves this sandbox" in refused.err
+    paddock("deny", id, "a.example").ok()

@@ -266,6 +266,36 @@ Status read_egress(const object& in, std::optional<bool> internet, const SecretL
   return read_rules(in, secrets, out);
 }
 
+// ---- words
+
+// A field of ours in `network`, so that they are kept and told as what a client asked for is.
+constexpr const char* kWords = "paddockRules";
+
+Status read_words(const object& in, NetworkRequest& out) {
+  const auto words = PD_TRY(object_field(in, kWords));
+  if (!words) return {};
+  for (const auto& [verb, name] : engine::kChangeVerbNames) {
+    for (const std::string& host : PD_TRY(text_list(*words, name))) {
+      PD_TRY_CTX(fmt::format("'{}'", kWords), engine::allowance_of(host));
+      PD_TRY(engine::check_room(out.words, host));
+      out.words[host] = verb;
+    }
+  }
+  return {};
+}
+
+object to_json(const engine::HostWords& words) {
+  object out;
+  for (const auto& [verb, name] : engine::kChangeVerbNames) {
+    array hosts;
+    for (const auto& [host, said] : words) {
+      if (said == verb) hosts.emplace_back(host);
+    }
+    out[name] = std::move(hosts);
+  }
+  return out;
+}
+
 // `asked` without what an answer must not say.
 std::string shown(object asked) {
   return boost::json::serialize(asked);
@@ -278,6 +308,7 @@ Result<NetworkRequest> network_of_create(const object& body, const SecretLookup&
   out.internet = PD_TRY(flag_field(body, "allow_internet_access"));
   const object network = PD_TRY(object_field(body, "network")).value_or(object());
   PD_TRY(read_egress(network, out.internet, secrets, out));
+  PD_TRY(read_words(network, out));
   const auto open = PD_TRY(flag_field(network, "allowPublicTraffic"));
   if (open == std::optional(false)) out.traffic = engine::NetworkRequest::Traffic::with_token;
   out.host_mask = PD_TRY(text_field(network, "maskRequestHost")).value_or("");
@@ -295,14 +326,27 @@ Result<NetworkRequest> network_of_update(const object& body, const NetworkReques
   PD_TRY(read_egress(body, out.internet, secrets, out));
   out.traffic = before.traffic;
   out.host_mask = before.host_mask;
+  out.words = before.words;
   object asked = body;
   asked.erase("allow_internet_access");
   const object earlier = PD_TRY(parse_object(before.text));
-  for (const char* kept : {"allowPublicTraffic", "maskRequestHost"}) {
+  asked.erase(kWords);
+  for (const char* kept : {"allowPublicTraffic", "maskRequestHost", kWords}) {
     if (const auto* value = earlier.if_contains(kept)) asked[kept] = *value;
   }
   if (!asked.empty()) out.text = shown(asked);
   return out;
+}
+
+Result<NetworkRequest> network_with_word(NetworkRequest before, const engine::ChangeRequest& said) {
+  PD_TRY(engine::allowance_of(said.host));
+  PD_TRY(engine::check_room(before.words, said.host));
+  before.words[said.host] = said.verb;
+  object asked;
+  if (!before.text.empty()) asked = PD_TRY(parse_object(before.text));
+  asked[kWords] = to_json(before.words);
+  before.text = shown(std::move(asked));
+  return before;
 }
 
 void add_network(object& detail, const engine::LiveSandbox& sandbox) {

@@ -23,6 +23,11 @@ Result<engine::NetworkRequest> network_of_update(const boost::json::object& body
                                                  const engine::NetworkRequest& before,
                                                  const SecretLookup& secrets);
 
+// The same with a host allowed or denied, within what policy lets out; kept by updates.
+// resource_exhausted: too many were.
+Result<engine::NetworkRequest> network_with_word(engine::NetworkRequest before,
+                                                 const engine::ChangeRequest& said);
+
 // `network` and `allowInternetAccess` as they were asked for (no secret in them), and in `egress`
 // what policy lets out and what was refused so far.
 void add_network(boost::json::object& detail, const engine::LiveSandbox& sandbox);

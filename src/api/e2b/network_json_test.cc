@@ -129,5 +129,31 @@ TEST(NetworkOfUpdate, ReplacesWhatLeavesAndKeepsWhatComesIn) {
   EXPECT_EQ(shown.at("denyOut").get_array().size(), 1u);
 }
 
+TEST(NetworkWithWord, IsKeptByUpdatesAndReadBackFromItsText) {
+  const auto asked = parse(R"({"allowOut":["a.example"],"denyOut":["0.0.0.0/0"]})").value();
+  const auto denied = network_with_word(asked, {engine::ChangeVerb::deny, "a.example"}).value();
+  const auto said = network_with_word(denied, {engine::ChangeVerb::allow, "b.example"}).value();
+  EXPECT_EQ(reaches(said, "a.example"), Answer::deny);
+  EXPECT_NE(reaches(said, "b.example"), Answer::deny);
+  EXPECT_EQ(reaches(said, "c.example"), Answer::deny);
+
+  const auto updated =
+      network_of_update(parse_object(R"({"paddockRules":{"allow":["a.example"]}})").value(), said,
+                        secret)
+          .value();
+  EXPECT_EQ(reaches(updated, "a.example"), Answer::deny) << "not undone by a client's update";
+  EXPECT_NE(reaches(updated, "c.example"), Answer::deny) << "which opens what it may";
+  const auto read_back = parse(updated.text);
+  ASSERT_TRUE(read_back.ok()) << read_back.error().describe();
+  EXPECT_EQ(read_back->words, said.words);
+  EXPECT_EQ(reaches(*read_back, "a.example"), Answer::deny);
+}
+
+TEST(NetworkWithWord, RefusesWhatIsNoHost) {
+  EXPECT_FALSE(network_with_word({}, {engine::ChangeVerb::deny, "a b"}).ok());
+  EXPECT_FALSE(parse(R"({"paddockRules":{"deny":["a b"]}})").ok());
+  EXPECT_FALSE(parse(R"({"paddockRules":{"deny":"a.example"}})").ok());
+}
+
 }  // namespace
 }  // namespace paddock::api::e2b

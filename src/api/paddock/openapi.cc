@@ -47,12 +47,18 @@ constexpr const char* kSchemas = R"json({
         "pids": {"type": "integer"}}},
       "decision": {"$ref": "#/components/schemas/Decision"},
       "usage": {"type": "object", "description": "docs/outcome.md"},
-      "processes": {"type": "integer"}}},
+      "processes": {"type": "integer"},
+      "rules": {"$ref": "#/components/schemas/Texts",
+        "description": "hosts that were allowed or denied while it ran"}}},
   "SandboxList": {"type": "object", "required": ["sandboxes"], "properties": {
     "sandboxes": {"type": "array", "items": {"$ref": "#/components/schemas/Sandbox"}}}},
   "Timeout": {"type": "object", "additionalProperties": false, "required": ["timeout_s"],
     "properties": {"timeout_s": {"type": "integer", "minimum": 1}}},
   "Decision": {"type": "object", "description": "docs/outcome.md"},
+  "ChangeRule": {"type": "object", "additionalProperties": false, "required": ["verb"],
+    "properties": {"verb": {"type": "string", "enum": ["allow", "deny"]}}},
+  "ChangedRule": {"type": "object", "required": ["host", "verb"], "properties": {
+    "host": {"type": "string"}, "verb": {"type": "string", "enum": ["allow", "deny"]}}},
   "DenialList": {"type": "object", "required": ["denials"], "properties": {
     "denials": {"type": "array", "items": {"type": "object", "description": "docs/outcome.md"}}}},
   "Exec": {"type": "object", "additionalProperties": false, "required": ["argv"], "properties": {

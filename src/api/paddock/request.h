@@ -44,6 +44,7 @@ Status kill_sandbox(const Request& request);
 Status set_timeout(const Request& request);
 Status show_decision(const Request& request);
 Status list_denials(const Request& request);
+Status change_rule(const Request& request);
 Status list_events(const Request& request);
 Status show_usage(const Request& request);
 

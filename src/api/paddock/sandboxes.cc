@@ -98,6 +98,10 @@ Status show_sandbox(const Request& request) {
   if (!usage.ok()) return answer_error(request, usage.error());
   out["usage"] = model::to_json(usage->total);
   out["processes"] = usage->processes;
+  object rules;
+  for (const auto& [host, verb] : (*sandbox)->network().words)
+    rules[host] = name_of(engine::kChangeVerbNames, verb);
+  out["rules"] = std::move(rules);
   return answer(request, 200, out);
 }
 

@@ -12,6 +12,7 @@
 #include "engine/denials.h"
 #include "engine/egress_bridge.h"
 #include "engine/egress_plan.h"
+#include "engine/host_words.h"
 #include "engine/network.h"
 
 namespace paddock::engine {
@@ -31,6 +32,9 @@ struct NetworkRequest {
   std::optional<std::vector<model::EgressRule>> narrowing;  // must allow, too; nullopt: all that
                                                             // policy lets out
   std::vector<HeaderRule> headers;
+  HostWords words;         // said while it ran: before `narrowing`, and within policy as that is
+  std::string must_reach;  // of an update: a host that was allowed; where it stays refused, nothing
+                           // changes
   std::optional<bool> internet;  // said by itself
   // Of what comes in to its ports.
   enum class Traffic { open, with_token } traffic = Traffic::open;
@@ -53,7 +57,8 @@ class LiveNetwork {
   static Result<std::unique_ptr<LiveNetwork>> begin(Parts parts, const model::SandboxId& id,
                                                     const EgressPlan& plan);
 
-  // From now on. Connections that are no longer allowed are closed.
+  // From now on. Connections that are no longer allowed are closed. permission_denied: what must be
+  // reached would not be, and nothing has changed.
   Status update(const NetworkRequest& request);
   egress::Gate& gate() { return session_->gate(); }
   Result<std::unique_ptr<EgressBridge>> make_bridge(AgentLink& link);

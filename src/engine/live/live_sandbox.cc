@@ -279,6 +279,9 @@ Status LiveSandbox::set_network(net::Task& task, NetworkRequest request) {
   if (parts_.network) {
     // Rules are compiled away from the loop: a client's list may be long.
     PD_TRY(parts_.worker.run(task, [&] { return parts_.network->update(request); }));
+  } else if (!request.must_reach.empty()) {
+    return Error(Code::failed_precondition, "nothing leaves this sandbox")
+        .set_remedy("make another one once the server's policy lets something out");
   }
   network_ = std::move(request);
   return {};
