@@ -201,7 +201,7 @@ Result<T> read_table(const Key<T> (&keys)[N], const PlainTable& table) {
 Result<EgressRule> read_egress_rule(const PlainTable& table) {
   EgressRule rule = PD_TRY(read_table(kRuleKeys, table));
   const bool acts = std::any_of(table.begin(), table.end(),
-                                [](const auto& entry) { return entry.first == "action"; });
+                                [](const auto& entry) { return entry.name == "action"; });
   if (!acts)
     return refused("action", fmt::format("is missing: {}", list_names(kEgressActionNames)));
   return rule;

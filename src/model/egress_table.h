@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -15,11 +14,17 @@
 namespace paddock::model {
 
 struct PlainValue;
+struct PlainMember;
 using PlainList = std::vector<PlainValue>;
-using PlainTable = std::vector<std::pair<std::string, PlainValue>>;
+using PlainTable = std::vector<PlainMember>;
 
 struct PlainValue {
   std::variant<std::string, int64_t, bool, PlainList, PlainTable> value;
+};
+// No std::pair: clang 14 asks what a pair can do while PlainValue is incomplete.
+struct PlainMember {
+  std::string name;
+  PlainValue value;
 };
 
 // invalid_argument: a key that is none (with the nearest that is), a value of another type or

@@ -87,8 +87,8 @@ TEST(EgressTable, ValuesOfAnotherShapeAreErrors) {
         PlainTable{{"request_bytes", {"10 apples"s}}}, PlainTable{{"opaque_tls", {"yes"s}}},
         PlainTable{{"query", list({"a"})}}, PlainTable{{"hosts", {"a"s}}, {"hosts", {"b"s}}}}) {
     PlainTable whole = table;
-    if (whole[0].first != "action") whole.push_back({"action", {"allow"s}});
-    EXPECT_FALSE(read_egress_rule(whole).ok()) << table[0].first;
+    if (whole[0].name != "action") whole.push_back({"action", {"allow"s}});
+    EXPECT_FALSE(read_egress_rule(whole).ok()) << table[0].name;
   }
 }
 

@@ -20,7 +20,7 @@ Result<PlainValue> plain(const RawValue& raw);
 Result<PlainTable> plain_table(const RawValue& raw) {
   PlainTable table;
   for (const RawMember& member : raw.members) {
-    table.emplace_back(member.name, PD_TRY_CTX(printable(member.name), plain(member.value)));
+    table.push_back({member.name, PD_TRY_CTX(printable(member.name), plain(member.value))});
   }
   return table;
 }
