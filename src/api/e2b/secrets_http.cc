@@ -40,7 +40,8 @@ struct Body {
 };
 
 Result<Body> read_body(net::Task& task, Exchange& exchange) {
-  const object fields = PD_TRY(parse_object(PD_TRY(exchange.read_whole_body(task, kMaxBody))));
+  const std::string text = PD_TRY(exchange.read_whole_body(task, kMaxBody));
+  const object fields = PD_TRY(parse_object(text));
   Body body;
   body.name = PD_TRY(text_field(fields, "name")).value_or("");
   const auto value = PD_TRY(text_field(fields, "value"));
