@@ -294,6 +294,9 @@ Status Agent::on_message(const wire::ToAgent& message) {
       set_deadline(message.deadline().deadline_ms());
       answer(request, {});
       return {};
+    case wire::ToAgent::kHold:
+      answer(request, hold(message.hold().what()));
+      return {};
     case wire::ToAgent::kUsageQuery:
       answer_usage(request);
       return {};
@@ -432,6 +435,12 @@ void Agent::answer_usage(uint64_t request) {
   reply.set_request(request);
   *reply.mutable_usage() = measure_usage([&](pid_t pid) { return is_supervisor(pid); });
   (void)channel_.send(reply).ok();
+}
+
+Status Agent::hold(wire::Hold::What what) {
+  if (what == wire::Hold::STOP) return stand_still_.stop();
+  stand_still_.go_on();
+  return {};
 }
 
 void Agent::set_deadline(uint64_t ms) {

@@ -12,6 +12,7 @@
 #include "agent/ended_commands.h"
 #include "agent/name_queries.h"
 #include "agent/refusals.h"
+#include "agent/stand_still.h"
 #include "agent/sudo/service.h"
 #include "agent/timers.h"
 #include "agent/way_in.h"
@@ -67,6 +68,7 @@ class Agent {
   void on_start(const wire::ToAgent& message);
   void answer(uint64_t request, const Status& status);
   void answer_usage(uint64_t request);
+  Status hold(wire::Hold::What what);
   void set_deadline(uint64_t ms);
 
   void reap();
@@ -107,6 +109,7 @@ class Agent {
   uint32_t last_command_ = 0;  // the highest number so far
   std::map<uint32_t, std::unique_ptr<Command>> commands_;
   EndedCommands ended_;
+  StandStill stand_still_;
   Refusals refusals_;
   AskerFinder askers_;
   NameQueries name_queries_;

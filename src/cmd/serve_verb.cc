@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/doorkeeper.h"
+#include "api/e2b/network_json.h"
 #include "api/server.h"
 #include "api/telemetry.h"
 #include "base/strings.h"
@@ -169,6 +170,12 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   options.caller_home = context.caller().home;
   options.max_sandboxes = settings.max_sandboxes;
   options.observer = &telemetry;
+  options.read_network = [&secrets](const model::Owner& owner,
+                                    const engine::NetworkRequest& recorded) {
+    return api::e2b::network_of_record(recorded, [&](const std::string& name) {
+      return secrets.value_of({owner, "", model::Caller::Sees::own}, name);
+    });
+  };
   if (args.kill_on_exit) options.lifetime = isolation::Lifetime::bound;
   sandboxes = std::make_unique<engine::Sandboxes>(loop, std::move(parts),
                                                   std::move(policy.compiled), options);

@@ -59,6 +59,17 @@ Result<SandboxRecord> SandboxRecord::adopt(const model::HostPath& home, store::D
   return SandboxRecord(id, home, database, PD_TRY(share_lock(sandboxes_of(home) / id.str())));
 }
 
+Result<SandboxRecord> SandboxRecord::renew(const model::HostPath& home, store::Database& database,
+                                           model::Level level, const model::SandboxId& id) {
+  sys::FileFd guard = PD_TRY(lock_directory(home));
+  PD_TRY(database.execute(
+      "INSERT OR REPLACE INTO sandbox (id, state, level, created_ms) VALUES (?, 'creating', ?, ?)",
+      {id.str(), std::string(name_of(model::kLevelNames, level)), sys::wall_clock_ms()}));
+  const model::HostPath directory = sandboxes_of(home) / id.str();
+  PD_TRY_CTX("keeping the sandbox's state", sys::make_dirs(directory.str(), 0700));
+  return SandboxRecord(id, home, database, PD_TRY(share_lock(directory)));
+}
+
 Result<bool> SandboxRecord::is_dead(const model::HostPath& home, const model::SandboxId& id) {
   const auto lock = try_lock(sandboxes_of(home) / id.str());
   if (lock.ok() || lock.error().code() == Code::not_found) return true;

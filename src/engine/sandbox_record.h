@@ -29,6 +29,9 @@ class SandboxRecord {
   // One whose agent lives, though whoever started it does not. not_found: its directory is gone.
   static Result<SandboxRecord> adopt(const model::HostPath& home, store::Database& database,
                                      const model::SandboxId& id);
+  // One without an agent, whose row and directory may have been taken for an orphan's.
+  static Result<SandboxRecord> renew(const model::HostPath& home, store::Database& database,
+                                     model::Level level, const model::SandboxId& id);
   // Whether nobody holds its lock: neither its owner nor its agent.
   static Result<bool> is_dead(const model::HostPath& home, const model::SandboxId& id);
 

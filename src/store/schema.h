@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 6> kMigrations{
+inline constexpr std::array<std::string_view, 7> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -87,6 +87,25 @@ inline constexpr std::array<std::string_view, 6> kMigrations{
     id TEXT PRIMARY KEY,
     setup TEXT NOT NULL           -- JSON
   ) STRICT;
+)sql",
+    R"sql(
+  CREATE TABLE layer (            -- engine/live/layers.cc: what sandboxes wrote, one over the other
+    id TEXT PRIMARY KEY,          -- directory PADDOCK_HOME/layers/<id>
+    parent TEXT NOT NULL,         -- the layer below; '': the template
+    created_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE snapshot (         -- engine/live/snapshot_table.cc
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    owner TEXT NOT NULL,          -- id of a key; '': the keeper
+    sandbox TEXT NOT NULL,        -- it was made of
+    template TEXT NOT NULL,       -- at the bottom of its layers
+    layer TEXT NOT NULL,
+    guarantee TEXT NOT NULL,      -- quiesced, crash-consistent
+    created_ms INTEGER NOT NULL
+  ) STRICT;
+  ALTER TABLE live_sandbox ADD COLUMN layer TEXT NOT NULL DEFAULT '';  -- its top one
+  ALTER TABLE live_sandbox ADD COLUMN kept TEXT NOT NULL DEFAULT 'memory';  -- of a paused one
 )sql"};
 
 }  // namespace paddock::store

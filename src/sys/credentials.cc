@@ -10,9 +10,10 @@
 namespace paddock::sys {
 namespace {
 
-// SAFETY: libc's own functions of these names change every thread of the process by signals; a
-// child of vfork shares libc's list of threads with its parent. All arguments are plain numbers but
-// for the groups, which outlive the call.
+// SAFETY: libc's own functions of these names change every thread of the process by signals. A
+// child of vfork shares libc's list of threads with its parent; any other child has a copy, and
+// waits forever for a thread that was being started when it was made. All arguments are plain
+// numbers but for the groups, which outlive the call.
 int set_groups(const std::vector<gid_t>& groups) {
   return static_cast<int>(::syscall(SYS_setgroups, groups.size(), groups.data()));
 }
@@ -33,6 +34,11 @@ int raw_become(const Identity& identity, uint64_t capabilities) {
   if (set_groups(identity.groups) != 0 || set_gid(identity.gid) != 0) return errno;
   if (set_uid(identity.uid) != 0) return errno;
   return hold_capabilities(capabilities) == 0 ? 0 : errno;
+}
+
+int raw_take_ids(uid_t uid, gid_t gid) {
+  if (::syscall(SYS_setgroups, 0, nullptr) != 0 || set_gid(gid) != 0) return -1;
+  return set_uid(uid);
 }
 
 ActingAs::ActingAs(const Identity& identity) {

@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "api/e2b/control_json.h"
+#include "api/e2b/control_pause.h"
+#include "api/e2b/control_request.h"
+#include "api/e2b/control_snapshots.h"
 #include "api/e2b/envd.h"
 #include "api/e2b/files_http.h"
 #include "api/e2b/json.h"
@@ -24,52 +27,9 @@ namespace {
 using boost::json::object;
 using engine::LiveSandbox;
 using net::http::Exchange;
+using Request = ControlRequest;
 
-constexpr size_t kMaxBody = 1u << 20;
 constexpr size_t kMaxListed = 100;
-
-// One request on its way to an answer.
-struct Request {
-  net::Task& task;
-  Exchange& exchange;
-  const ControlOptions& options;
-  std::vector<std::string> path;  // segments, decoded, without the version
-  ApiVersion version = ApiVersion::v1;
-
-  const std::string& method() const { return exchange.request().method; }
-  // Of a caller whom we know; others get no further than serve_control().
-  const model::Caller& caller() const { return *options.caller; }
-};
-
-Status fail(const Request& request, const Error& error) {
-  std::string message = error.describe();
-  if (!error.remedy().empty()) message += "; " + error.remedy();
-  const int status = error.code() == Code::resource_exhausted ? 429 : http_status(error.code());
-  return respond_http_error(request.task, request.exchange, status, message);
-}
-
-Status fail(const Request& request, int status, const std::string& message) {
-  return respond_http_error(request.task, request.exchange, status, message);
-}
-
-Status answer(const Request& request, int status, const boost::json::value& body) {
-  return respond_json(request.task, request.exchange, status, body);
-}
-
-Status answer_nothing(const Request& request) {
-  return request.exchange.respond(request.task, {204, {}, ""});
-}
-
-Result<object> read_body(const Request& request) {
-  return parse_object(PD_TRY(request.exchange.read_whole_body(request.task, kMaxBody)));
-}
-
-Status check_timeout(const Request& request, int64_t ms) {
-  const uint64_t most = request.options.settings.max_timeout_seconds;
-  if (static_cast<uint64_t>(ms) <= most * 1000) return {};
-  return Error(Code::invalid_argument,
-               "'timeout' is longer than this server gives: " + std::to_string(most) + " seconds");
-}
 
 // Milliseconds of that field, within what the server gives.
 Result<std::optional<int64_t>> read_timeout(const Request& request,
@@ -78,12 +38,6 @@ Result<std::optional<int64_t>> read_timeout(const Request& request,
   const auto ms = PD_TRY(timeout_field(body, name));
   if (ms) PD_TRY(check_timeout(request, *ms));
   return ms;
-}
-
-Reach reach_of(const Request& request, const LiveSandbox& sandbox) {
-  const AccessTokens& tokens = request.options.tokens;
-  return {tokens.of(sandbox.id()), tokens.of_traffic(sandbox.id()),
-          domain_of(request.exchange.request(), request.options.settings.domain)};
 }
 
 SecretLookup secrets_of(const Request& request) {
@@ -104,6 +58,8 @@ Status create(const Request& request) {
   }
   wanted->owner = request.caller().owner;
   wanted->quota = request.options.settings.quota_of(request.caller().label);
+  Status origin = find_origin(request, *wanted);
+  if (!origin.ok()) return fail(request, origin.error());
   auto made = request.options.sandboxes.create(request.task, std::move(*wanted));
   if (!made.ok()) return fail(request, made.error());
   return answer(request, 201, session_json(**made, reach_of(request, **made)));
@@ -129,7 +85,6 @@ std::string key_of(const LiveSandbox& sandbox) {
 }
 
 bool wants(const std::string& states, std::string_view state) {
-  if (states.empty()) return true;
   return std::ranges::any_of(split(states, ','),
                              [&](const std::string& one) { return one == state; });
 }
@@ -151,13 +106,16 @@ Status list(const Request& request) {
     if (!parsed.ok()) return fail(request, parsed.error().add_context("'startedAfter'"));
     started_after = *parsed;
   }
+  // Clients of v1 know of no other state.
+  const char* by_default = request.version == ApiVersion::v1 ? "running" : "running,paused";
+  const std::string states = value("state").empty() ? by_default : value("state");
   std::map<std::string, std::shared_ptr<LiveSandbox>> found;
   for (const auto& sandbox : request.options.sandboxes.list()) {
     if (!request.caller().may_see(sandbox->info().owner)) continue;
     if (sandbox->info().created_ms < started_after) continue;
     const bool named =
         value("template").empty() || value("template") == sandbox->info().template_name;
-    if (named && wants(value("state"), "running") && has_metadata(*sandbox, value("metadata"))) {
+    if (named && wants(states, state_json(*sandbox)) && has_metadata(*sandbox, value("metadata"))) {
       found.emplace(key_of(*sandbox), sandbox);
     }
   }
@@ -197,6 +155,7 @@ Status set_timeout(const Request& request, LiveSandbox& sandbox) {
   auto ms = read_timeout(request);
   if (!ms.ok()) return fail(request, ms.error());
   if (!*ms) return fail(request, 400, "'timeout' is missing");
+  if (!sandbox.is_running()) return fail(request, 404, "Sandbox " + sandbox.id() + " is paused");
   Status set =
       request.options.sandboxes.set_deadline(request.task, sandbox, sys::wall_clock_ms() + **ms);
   return set.ok() ? answer_nothing(request) : fail(request, set.error());
@@ -209,28 +168,18 @@ Status extend(const Request& request, LiveSandbox& sandbox, std::optional<int64_
   return request.options.sandboxes.set_deadline(request.task, sandbox, wanted);
 }
 
-Status connect(const Request& request, LiveSandbox& sandbox) {
-  auto ms = read_timeout(request);
-  if (!ms.ok()) return fail(request, ms.error());
-  Status extended = extend(request, sandbox, *ms);
-  if (!extended.ok()) return fail(request, extended.error());
-  return answer(request, 200, session_json(sandbox, reach_of(request, sandbox)));
-}
-
 Status refresh(const Request& request, LiveSandbox& sandbox) {
   auto ms = read_timeout(request, "duration");
   if (!ms.ok()) return fail(request, ms.error());
+  if (!sandbox.is_running()) return fail(request, 404, "Sandbox " + sandbox.id() + " is paused");
   Status extended = extend(request, sandbox, *ms);
   return extended.ok() ? answer_nothing(request) : fail(request, extended.error());
-}
-
-Status resume(const Request& request, LiveSandbox& sandbox) {
-  return fail(request, 409, "Sandbox " + sandbox.id() + " is already running");
 }
 
 Status metrics(const Request& request, LiveSandbox& sandbox) {
   auto range = time_range(query_of(request.exchange.request()));
   if (!range.ok()) return fail(request, range.error());
+  if (!sandbox.is_running()) return answer(request, 200, boost::json::array());
   auto samples = metrics_json(request.task, sandbox, *range);
   return samples.ok() ? answer(request, 200, *samples) : fail(request, samples.error());
 }
@@ -246,7 +195,8 @@ Status set_network(const Request& request, LiveSandbox& sandbox) {
   if (!body.ok()) return fail(request, body.error());
   auto wanted = network_of_update(*body, sandbox.network(), secrets_of(request));
   if (!wanted.ok()) return fail(request, wanted.error());
-  Status set = sandbox.set_network(request.task, std::move(*wanted));
+  Status set =
+      request.options.sandboxes.set_network(request.task, sandbox, std::move(*wanted));
   return set.ok() ? answer_nothing(request) : fail(request, set.error());
 }
 
@@ -261,16 +211,17 @@ constexpr std::array kSandboxRows{
     SandboxRow{"POST", "timeout", set_timeout},
     SandboxRow{"POST", "connect", connect},
     SandboxRow{"POST", "refreshes", refresh},
+    SandboxRow{"POST", "fork", fork},
+    SandboxRow{"POST", "pause", pause},
     SandboxRow{"POST", "resume", resume},
+    SandboxRow{"POST", "snapshots", make_snapshot},
     SandboxRow{"GET", "metrics", metrics},
     SandboxRow{"GET", "logs", logs},
     SandboxRow{"PUT", "network", set_network},
 };
 
 // What is known and not built, so that it is told from what nobody knows.
-constexpr std::array<std::string_view, 3> kUnbuiltActions{"pause", "fork", "snapshots"};
-constexpr std::array<std::string_view, 5> kUnbuilt{"snapshots", "templates", "volumes", "teams",
-                                                   "volumecontent"};
+constexpr std::array<std::string_view, 3> kUnbuilt{"volumes", "teams", "volumecontent"};
 
 Status serve_one_sandbox(const Request& request) {
   const std::string& id = request.path[1];
@@ -282,11 +233,12 @@ Status serve_one_sandbox(const Request& request) {
                 "Sandbox \"" + printable(id.substr(0, 64)) +
                     "\" doesn't exist or you don't have access to it");
   }
+  // While a snapshot of it is made, or it is on its way to a pause or out of it.
+  if (request.method() == "POST") {
+    const auto turn = sandbox->changes().enter(request.task);
+  }
   for (const SandboxRow& row : kSandboxRows) {
     if (row.method == request.method() && row.action == action) return row.serve(request, *sandbox);
-  }
-  if (std::ranges::find(kUnbuiltActions, action) != kUnbuiltActions.end()) {
-    return fail(request, 501, "'" + action + "' of sandboxes is not built yet");
   }
   return fail(request, 404, "no such endpoint");
 }
@@ -294,6 +246,12 @@ Status serve_one_sandbox(const Request& request) {
 Status serve_path(const Request& request) {
   const auto& path = request.path;
   if (path.empty()) return fail(request, 404, "no such endpoint");
+  if (path.size() == 1 && path[0] == "snapshots" && request.method() == "GET") {
+    return list_snapshots(request);
+  }
+  if (path.size() == 2 && path[0] == "templates" && request.method() == "DELETE") {
+    return delete_template(request);
+  }
   if (std::ranges::find(kUnbuilt, path[0]) != kUnbuilt.end()) {
     return fail(request, 501, "/" + path[0] + " is not built yet");
   }

@@ -32,14 +32,28 @@ bool is_set(const object& body, std::string_view name) {
 
 // Everything that would change what the sandbox may do or what becomes of it.
 Status refuse_unbuilt(const object& body) {
-  if (is_set(body, "autoPause")) return unbuilt("autoPause", "pausing is not built yet");
-  const auto resume = PD_TRY(object_field(body, "autoResume"));
-  if (resume && is_set(*resume, "enabled"))
-    return unbuilt("autoResume", "pausing is not built yet");
   if (is_set(body, "volumeMounts")) return unbuilt("volumeMounts", "volumes are not built yet");
   if (is_set(body, "mcp")) return unbuilt("mcp", "the MCP gateway is not built yet");
   if (is_set(body, "iam")) return unbuilt("iam", "workload identities are not built yet");
   return {};
+}
+
+Result<engine::Lifecycle> lifecycle_fields(const object& body) {
+  engine::Lifecycle lifecycle;
+  const bool pauses = PD_TRY(flag_field(body, "autoPause")).value_or(false);
+  const auto keeps_memory = PD_TRY(flag_field(body, "autoPauseMemory"));
+  const auto resume = PD_TRY(object_field(body, "autoResume"));
+  if (resume) lifecycle.auto_resume = PD_TRY(flag_field(*resume, "enabled")).value_or(false);
+  if (pauses) lifecycle.at_deadline = engine::Lifecycle::AtDeadline::pause;
+  if (keeps_memory == false) lifecycle.keep = engine::Keep::files;
+  if (keeps_memory == false && !pauses) {
+    return Error(Code::invalid_argument, "'autoPauseMemory': false needs 'autoPause': true");
+  }
+  if (keeps_memory == false && lifecycle.auto_resume) {
+    return Error(Code::invalid_argument,
+                 "'autoResume' needs the memory that 'autoPauseMemory': false gives up");
+  }
+  return lifecycle;
 }
 
 unsigned cpus_of(const model::Limits& limits) {
@@ -69,6 +83,7 @@ Result<engine::CreateRequest> create_request(const object& body, ApiVersion vers
   request.timeout_ms = PD_TRY(timeout_field(body)).value_or(otherwise);
   request.metadata = PD_TRY(map_field(body, "metadata"));
   request.environment = PD_TRY(map_field(body, "envVars"));
+  request.lifecycle = PD_TRY(lifecycle_fields(body));
   PD_TRY(refuse_unbuilt(body));
   request.network = PD_TRY(network_of_create(body, secrets));
   return request;
@@ -88,6 +103,12 @@ object session_json(const engine::LiveSandbox& sandbox, const Reach& reach) {
   return out;
 }
 
+std::string state_json(const engine::LiveSandbox& sandbox) {
+  using enum engine::SandboxState;
+  const engine::SandboxState state = sandbox.info().state;
+  return state == paused ? "paused" : "running";
+}
+
 object listed_json(const engine::LiveSandbox& sandbox) {
   const engine::LiveInfo& info = sandbox.info();
   const model::Limits& limits = sandbox.setup().limits;
@@ -102,7 +123,7 @@ object listed_json(const engine::LiveSandbox& sandbox) {
   out["cpuCount"] = cpus_of(limits);
   out["memoryMB"] = static_cast<int64_t>(limits.memory_bytes) / kMiB;
   out["diskSizeMB"] = static_cast<int64_t>(limits.disk_bytes) / kMiB;
-  out["state"] = "running";
+  out["state"] = state_json(sandbox);
   object metadata;
   for (const auto& [key, value] : info.metadata) metadata[key] = value;
   out["metadata"] = std::move(metadata);
@@ -113,8 +134,10 @@ object detail_json(const engine::LiveSandbox& sandbox, const Reach& reach) {
   object out = listed_json(sandbox);
   for (auto& [key, value] : session_json(sandbox, reach)) out[key] = value;
   object lifecycle;
-  lifecycle["autoResume"] = false;
-  lifecycle["onTimeout"] = "kill";
+  const engine::Lifecycle& set = sandbox.info().lifecycle;
+  lifecycle["autoResume"] = set.auto_resume;
+  lifecycle["onTimeout"] =
+      set.at_deadline == engine::Lifecycle::AtDeadline::pause ? "pause" : "kill";
   out["lifecycle"] = std::move(lifecycle);
   add_network(out, sandbox);
   // Ours: what holds for this sandbox on this host. Clients that do not know it pass over it.

@@ -32,6 +32,8 @@ struct Reach {
 
 // What create and connect answer.
 boost::json::object session_json(const engine::LiveSandbox& sandbox, const Reach& reach);
+// running or paused: what clients know of.
+std::string state_json(const engine::LiveSandbox& sandbox);
 // What list shows of each.
 boost::json::object listed_json(const engine::LiveSandbox& sandbox);
 boost::json::object detail_json(const engine::LiveSandbox& sandbox, const Reach& reach);

@@ -31,7 +31,6 @@ TEST(CreateRequest, TheVersionsDifferInTheirTime) {
 TEST(CreateRequest, NothingThatIsAskedForIsIgnored) {
   for (const char* field :
        {R"("network":{"egressProxy":{"address":"a:1"}})", R"("network":{"httpsPorts":[1]})",
-        R"("autoPause":true)", R"("autoResume":{"enabled":true})",
         R"("volumeMounts":[{"name":"v","path":"/v"}])", R"("mcp":{"x":{}})",
         R"("iam":{"tokens":{"a":{}}})"}) {
     auto request = parse(std::string(R"({"templateID":"base",)") + field + "}");
@@ -41,6 +40,24 @@ TEST(CreateRequest, NothingThatIsAskedForIsIgnored) {
   EXPECT_TRUE(parse(R"({"templateID":"base","allow_internet_access":false,"autoPause":false,)"
                     R"("autoResume":{"enabled":false},"network":null})")
                   .ok());
+}
+
+TEST(CreateRequest, AsksForAPauseAtTheDeadline) {
+  auto request = parse(R"({"templateID":"base","autoPause":true,"autoResume":{"enabled":true}})");
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request->lifecycle.at_deadline, engine::Lifecycle::AtDeadline::pause);
+  EXPECT_EQ(request->lifecycle.keep, engine::Keep::memory);
+  EXPECT_TRUE(request->lifecycle.auto_resume);
+}
+
+TEST(CreateRequest, WithoutMemoryThereMustBeAPauseAndNothingToWake) {
+  for (const char* fields :
+       {R"("autoPauseMemory":false)",
+        R"("autoPause":true,"autoPauseMemory":false,"autoResume":{"enabled":true})"}) {
+    auto request = parse(std::string(R"({"templateID":"base",)") + fields + "}");
+    ASSERT_FALSE(request.ok()) << fields;
+    EXPECT_EQ(request.error().code(), Code::invalid_argument);
+  }
 }
 
 TEST(CreateRequest, OlderClientsSendOpenAccessUnasked) {

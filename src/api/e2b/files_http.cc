@@ -9,6 +9,7 @@
 #include "api/e2b/body_source.h"
 #include "api/e2b/entry_json.h"
 #include "api/e2b/multipart.h"
+#include "base/strings.h"
 #include "engine/live/guest_files.h"
 
 namespace paddock::api::e2b {
@@ -180,6 +181,16 @@ boost::json::array describe(const std::vector<wire::FileEntry>& entries) {
   return out;
 }
 
+// The kernel keeps no quota on the host's disk: what is sent must fit before it is taken.
+Status check_room(const Call& call) {
+  const uint64_t limit = call.sandbox->setup().limits.disk_bytes;
+  const uint64_t sent =
+      parse_u64(call.exchange.request().headers.get("content-length")).value_or(0);
+  const uint64_t used = call.sandbox->disk_used(call.task);
+  if (used < limit && sent <= limit - used) return {};
+  return Error::from_errno(ENOSPC, "writing beyond the sandbox's disk limit");
+}
+
 bool is_multipart(const net::http::RequestHead& request) {
   const std::string_view type = request.headers.get("content-type");
   return net::http::equals_ignoring_case(type.substr(0, type.find(';')), "multipart/form-data");
@@ -252,6 +263,7 @@ Status upload(const Call& call, const Query& query) {
   const std::string path = value_of(query, "path");
   auto metadata = metadata_of(call.exchange.request().headers);
   if (!metadata.ok()) return respond_failure(call, metadata.error(), path);
+  if (Status room = check_room(call); !room.ok()) return respond_failure(call, room.error(), path);
   auto body = open_body(call.exchange);
   if (!body.ok()) return respond_failure(call, body.error(), path);
   Uploads uploads(call, std::move(*metadata));

@@ -349,6 +349,14 @@ Result<NetworkRequest> network_with_word(NetworkRequest before, const engine::Ch
   return before;
 }
 
+Result<NetworkRequest> network_of_record(const NetworkRequest& recorded,
+                                         const SecretLookup& secrets) {
+  object body;
+  if (!recorded.text.empty()) body["network"] = PD_TRY(parse_object(recorded.text));
+  if (recorded.internet) body["allow_internet_access"] = *recorded.internet;
+  return network_of_create(body, secrets);
+}
+
 void add_network(object& detail, const engine::LiveSandbox& sandbox) {
   const NetworkRequest& asked = sandbox.network();
   detail["allowInternetAccess"] = nullptr;

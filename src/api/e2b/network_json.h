@@ -28,6 +28,10 @@ Result<engine::NetworkRequest> network_of_update(const boost::json::object& body
 Result<engine::NetworkRequest> network_with_word(engine::NetworkRequest before,
                                                  const engine::ChangeRequest& said);
 
+// Once more, from what an answer shows of it.
+Result<engine::NetworkRequest> network_of_record(const engine::NetworkRequest& recorded,
+                                                 const SecretLookup& secrets);
+
 // `network` and `allowInternetAccess` as they were asked for (no secret in them), and in `egress`
 // what policy lets out and what was refused so far.
 void add_network(boost::json::object& detail, const engine::LiveSandbox& sandbox);

@@ -62,7 +62,7 @@ object to_json(const engine::UsageSample& sample, const engine::LiveSandbox& san
   out["memUsed"] = sample.memory_bytes;
   out["memTotal"] = sandbox.setup().limits.memory_bytes;
   out["memCache"] = 0;
-  out["diskUsed"] = 0;
+  out["diskUsed"] = sandbox.last_disk_used();
   out["diskTotal"] = sandbox.setup().limits.disk_bytes;
   return out;
 }

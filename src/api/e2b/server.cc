@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/e2b/control_pause.h"
 #include "api/e2b/envd.h"
 #include "api/e2b/ports.h"
 
@@ -50,7 +51,9 @@ Status serve_sandbox(net::Task& task, NotedExchange& exchange, const ServerParts
   }
   note.sandbox = to.id;
   auto sandbox = parts.sandboxes.find(to.id);
-  if (!sandbox) return answer_gone(task, exchange, to.id);
+  if (!sandbox || !is_awake(task, parts.sandboxes, *sandbox)) {
+    return answer_gone(task, exchange, to.id);
+  }
   note.owner = sandbox->info().owner;
   if (to.port != kEnvdPort) {
     note.route = "port";

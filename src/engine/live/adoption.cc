@@ -29,6 +29,7 @@ class Adopter {
     auto adopted = take_over();
     if (adopted.ok()) return std::optional(std::move(*adopted));
     PD_TRY_CTX("removing what is left of sandbox " + info_.id.str(), remove());
+    PD_TRY(remove_orphan(parts_.home, parts_.database, info_.id));
     info_.state = SandboxState::gone;
     info_.reason = reason(adopted.error());
     PD_TRY(LiveRecords(parts_.database).remove(info_.id));
@@ -40,12 +41,17 @@ class Adopter {
   Result<Adopted> take_over() {
     Adopted out;
     identity_ = PD_TRY(find_identity(parts_.database, info_.id));
-    auto setup = PD_TRY(LiveRecords(parts_.database).find(info_.id));
-    if (!setup) return Error(Code::not_found, "it was not made to the end");
+    auto record = PD_TRY(LiveRecords(parts_.database).find(info_.id));
+    if (!record) return Error(Code::not_found, "it was not made to the end");
+    info_.base_template = std::move(record->base_template);
+    info_.environment = std::move(record->environment);
+    info_.lifecycle = record->lifecycle;
+    out.setup = std::move(record->setup);
+    out.network = std::move(record->network);
+    if (info_.state == SandboxState::paused && info_.kept == Keep::files) return asleep(out);
     if (!identity_ || PD_TRY(SandboxRecord::is_dead(parts_.home, info_.id))) {
       return Error(Code::not_found, "its agent is gone");
     }
-    out.setup = std::move(*setup);
     out.backend = PD_TRY(parts_.make_backend(identity_->level));
     out.sandbox = PD_TRY(out.backend->adopt(adoption_of(out.setup)));
     Status complete = speak(out);
@@ -56,14 +62,25 @@ class Adopter {
       return std::move(complete).error();
     }
     out.info = info_;
-    out.info.state = SandboxState::creating;
+    if (info_.state != SandboxState::paused) out.info.state = SandboxState::creating;
     return out;
   }
 
+  // It has no agent, or one that was about to end. What `paddock run` has cleared away meanwhile
+  // is made anew.
+  Result<Adopted> asleep(Adopted& out) {
+    PD_TRY(remove());
+    const model::Level level = out.setup.decision.level;
+    out.record = std::make_shared<SandboxRecord>(
+        PD_TRY(SandboxRecord::renew(parts_.home, parts_.database, level, info_.id)));
+    out.info = info_;
+    return std::move(out);
+  }
+
   Status own(Adopted& out) {
-    out.record = std::make_unique<SandboxRecord>(
+    out.record = std::make_shared<SandboxRecord>(
         PD_TRY(SandboxRecord::adopt(parts_.home, parts_.database, info_.id)));
-    info_.state = SandboxState::running;
+    if (info_.state != SandboxState::paused) info_.state = SandboxState::running;
     return Catalogue(parts_.database).set_state(info_);
   }
 
@@ -83,7 +100,7 @@ class Adopter {
   // With one of another protocol there is nothing to say, and nothing wrong: it stays until its
   // time is up.
   static Status speak(Adopted& out) {
-    // A daemon that was killed while it froze it: only what is paused stays frozen.
+    // So that it can answer; take_over() freezes again what is paused.
     (void)out.sandbox->thaw().ok();
     auto link = std::make_unique<AgentLink>(out.sandbox->stream());
     auto resumed = resume_agent(*link);
@@ -96,6 +113,7 @@ class Adopter {
     return {};
   }
 
+  // Whatever runs of it or is the kernel's.
   Status remove() {
     auto backend =
         PD_TRY(parts_.make_backend(identity_ ? identity_->level : model::Level::container));
@@ -109,8 +127,7 @@ class Adopter {
       PD_TRY(backend->reclaim(info_.id));
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    PD_TRY(backend->reclaim(info_.id));
-    return remove_orphan(parts_.home, parts_.database, info_.id);
+    return backend->reclaim(info_.id);
   }
 
   std::string reason(const Error& why) const {

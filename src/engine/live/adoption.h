@@ -21,10 +21,11 @@ struct Adopted {
   Adopted& operator=(Adopted&&) = delete;
   ~Adopted();
 
-  LiveInfo info;  // `creating`, as of one that was just made
+  LiveInfo info;  // `paused` as it was, or `creating`, as of one that was just made
   LiveSetup setup;
-  std::unique_ptr<SandboxRecord> record;
-  std::unique_ptr<isolation::Backend> backend;
+  NetworkRequest network;  // what is on record of it
+  std::shared_ptr<SandboxRecord> record;
+  std::unique_ptr<isolation::Backend> backend;  // this and what follows: nothing, if it is asleep
   std::unique_ptr<isolation::Sandbox> sandbox;
   std::unique_ptr<AgentLink> link;  // nullptr: nobody here speaks its agent's protocol
   sys::SocketFd waiting;

@@ -50,8 +50,9 @@ Status Catalogue::add(const LiveInfo& info) {
 Status Catalogue::set_state(const LiveInfo& info) {
   const int64_t ended_ms = info.state == SandboxState::gone ? sys::wall_clock_ms() : 0;
   return database_.execute(
-      "UPDATE live_sandbox SET state = ?, reason = ?, ended_ms = ? WHERE id = ?",
-      {name_of_state(info), info.reason, ended_ms, info.id.str()});
+      "UPDATE live_sandbox SET state = ?, reason = ?, ended_ms = ?, kept = ? WHERE id = ?",
+      {name_of_state(info), info.reason, ended_ms, std::string(name_of(kKeepNames, info.kept)),
+       info.id.str()});
 }
 
 Status Catalogue::set_deadline(const LiveInfo& info) {
@@ -59,11 +60,15 @@ Status Catalogue::set_deadline(const LiveInfo& info) {
                            {info.deadline_ms, info.id.str()});
 }
 
+Status Catalogue::set_layer(const model::SandboxId& id, const std::string& layer) {
+  return database_.execute("UPDATE live_sandbox SET layer = ? WHERE id = ?", {layer, id.str()});
+}
+
 Result<std::vector<LiveInfo>> Catalogue::list() {
   std::vector<LiveInfo> out;
   for (const store::Row& row : PD_TRY(
            database_.query("SELECT id, template, state, reason, created_ms, deadline_ms, metadata, "
-                           "owner FROM live_sandbox ORDER BY created_ms DESC, id"))) {
+                           "owner, layer, kept FROM live_sandbox ORDER BY created_ms DESC, id"))) {
     LiveInfo info;
     info.id = PD_TRY(model::SandboxId::parse(row.text(0)));
     info.template_name = row.text(1);
@@ -73,6 +78,8 @@ Result<std::vector<LiveInfo>> Catalogue::list() {
     info.deadline_ms = row.integer(5);
     info.metadata = PD_TRY(decode_metadata(row.text(6)));
     if (!row.text(7).empty()) info.owner.key = PD_TRY(model::KeyId::parse(row.text(7)));
+    info.layer = row.text(8);
+    info.kept = value_of(kKeepNames, row.text(9)).value_or(Keep::memory);
     out.push_back(std::move(info));
   }
   return out;

@@ -18,6 +18,7 @@ class Catalogue {
   Status add(const LiveInfo& info);
   Status set_state(const LiveInfo& info);
   Status set_deadline(const LiveInfo& info);
+  Status set_layer(const model::SandboxId& id, const std::string& layer);
   // Newest first, gone ones included. data_corrupt: a row is not what was written.
   Result<std::vector<LiveInfo>> list();
   // What ended long ago.

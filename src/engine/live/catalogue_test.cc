@@ -31,8 +31,13 @@ TEST_F(CatalogueOfLive, GivesBackWhatWasPutIn) {
   ASSERT_TRUE(catalogue_.add(info).ok());
   info.deadline_ms = 5000;
   ASSERT_TRUE(catalogue_.set_deadline(info).ok());
+  info.kept = Keep::files;
+  ASSERT_TRUE(catalogue_.set_state(info).ok());
+  ASSERT_TRUE(catalogue_.set_layer(info.id, "of its own").ok());
   const auto rows = catalogue_.list().value();
   ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].kept, Keep::files);
+  EXPECT_EQ(rows[0].layer, "of its own");
   EXPECT_EQ(rows[0].id, info.id);
   EXPECT_EQ(rows[0].state, SandboxState::running);
   EXPECT_EQ(rows[0].deadline_ms, 5000);

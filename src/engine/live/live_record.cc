@@ -89,10 +89,64 @@ Result<GuestUser> decode_user(const json::object& object) {
   return user;
 }
 
-Result<LiveSetup> decode(const std::string& text) {
-  const json::value value = PD_TRY(model::parse_json(text));
-  if (!value.is_object()) return corrupt("");
-  const json::object& object = value.get_object();
+// As bytes in a message: names and values may be no text.
+std::string encode(const std::map<std::string, std::string>& environment) {
+  wire::Start message;
+  for (const auto& [name, value] : environment) message.add_environment(name + "=" + value);
+  return base64_encode(message.SerializeAsString());
+}
+
+Result<std::map<std::string, std::string>> decode_environment(const json::object& object,
+                                                              const char* field) {
+  std::map<std::string, std::string> environment;
+  wire::Start message;
+  const std::string bytes = PD_TRY(bytes_of(object, field));
+  if (!message.ParseFromString(bytes)) return corrupt(field);
+  for (const std::string& variable : message.environment()) {
+    const size_t equals = variable.find('=');
+    if (equals == std::string::npos) return corrupt(field);
+    environment.emplace(variable.substr(0, equals), variable.substr(equals + 1));
+  }
+  return environment;
+}
+
+json::object encode(const Lifecycle& lifecycle) {
+  json::object out;
+  out["pauses"] = lifecycle.at_deadline == Lifecycle::AtDeadline::pause;
+  out["keep"] = name_of(kKeepNames, lifecycle.keep);
+  out["auto_resume"] = lifecycle.auto_resume;
+  return out;
+}
+
+Result<Lifecycle> decode_lifecycle(const json::object& object) {
+  const auto* field = object.if_contains("lifecycle");
+  if (field == nullptr || !field->is_object()) return corrupt("lifecycle");
+  const json::object& fields = field->get_object();
+  auto is_true = [&](const char* name) {
+    const auto* flag = fields.if_contains(name);
+    return flag != nullptr && flag->is_bool() && flag->get_bool();
+  };
+  const auto* keep = fields.if_contains("keep");
+  if (keep == nullptr || !keep->is_string()) return corrupt("lifecycle");
+  Lifecycle lifecycle;
+  if (is_true("pauses")) lifecycle.at_deadline = Lifecycle::AtDeadline::pause;
+  lifecycle.auto_resume = is_true("auto_resume");
+  lifecycle.keep =
+      value_of(kKeepNames, std::string_view(keep->get_string())).value_or(Keep::memory);
+  return lifecycle;
+}
+
+Result<NetworkRequest> decode_network(const json::object& object) {
+  NetworkRequest network;
+  if (object.contains("network")) network.text = PD_TRY(bytes_of(object, "network"));
+  if (const auto* internet = object.if_contains("internet")) {
+    if (!internet->is_bool()) return corrupt("internet");
+    network.internet = internet->get_bool();
+  }
+  return network;
+}
+
+Result<LiveSetup> decode_setup(const json::object& object) {
   LiveSetup setup;
   const std::string decision = PD_TRY(bytes_of(object, "decision"));
   setup.decision = PD_TRY(model::decode_decision(decision));
@@ -105,14 +159,10 @@ Result<LiveSetup> decode(const std::string& text) {
   const auto* limits = object.if_contains("limits");
   if (limits == nullptr || !limits->is_object()) return corrupt("limits");
   setup.limits = decode_limits(limits->get_object());
-  // As bytes in a message: names and values may be no text.
-  wire::Start environment;
-  const std::string variables = PD_TRY(bytes_of(object, "environment"));
-  if (!environment.ParseFromString(variables)) return corrupt("environment");
-  for (const std::string& variable : environment.environment()) {
-    const size_t equals = variable.find('=');
-    if (equals == std::string::npos) return corrupt("environment");
-    setup.environment.emplace(variable.substr(0, equals), variable.substr(equals + 1));
+  setup.environment = PD_TRY(decode_environment(object, "environment"));
+  setup.placeholder_key = PD_TRY(bytes_of(object, "placeholder_key"));
+  if (object.contains("frozen_from_outside")) {
+    setup.stopped_by = LiveSetup::StoppedBy::isolation;
   }
   setup.ports_are_guarded = object.contains("guarded_ports");
   if (object.contains("host_mask")) setup.host_mask = PD_TRY(bytes_of(object, "host_mask"));
@@ -120,35 +170,64 @@ Result<LiveSetup> decode(const std::string& text) {
   return setup;
 }
 
-std::string encode(const LiveSetup& setup) {
-  wire::Start environment;
-  for (const auto& [name, value] : setup.environment) {
-    environment.add_environment(name + "=" + value);
-  }
+Result<LiveRecord> decode(const std::string& text) {
+  const json::value value = PD_TRY(model::parse_json(text));
+  if (!value.is_object()) return corrupt("");
+  const json::object& object = value.get_object();
+  LiveRecord record;
+  record.setup = PD_TRY(decode_setup(object));
+  record.base_template = PD_TRY(bytes_of(object, "base_template"));
+  record.environment = PD_TRY(decode_environment(object, "made_with"));
+  record.lifecycle = PD_TRY(decode_lifecycle(object));
+  record.network = PD_TRY(decode_network(object));
+  record.network.host_mask = record.setup.host_mask;
+  if (record.setup.ports_are_guarded) record.network.traffic = NetworkRequest::Traffic::with_token;
+  return record;
+}
+
+json::object encode(const LiveSetup& setup) {
   json::object out;
   out["decision"] = base64_encode(model::encode(setup.decision));
   out["home"] = base64_encode(setup.home);
   out["user"] = encode(setup.user);
   if (setup.users == isolation::Users::several) out["several_users"] = true;
   out["start"] = base64_encode(setup.start.SerializeAsString());
-  out["environment"] = base64_encode(environment.SerializeAsString());
+  out["environment"] = encode(setup.environment);
+  out["placeholder_key"] = base64_encode(setup.placeholder_key);
+  if (setup.stopped_by == LiveSetup::StoppedBy::isolation) out["frozen_from_outside"] = true;
   out["limits"] = encode(setup.limits);
   if (setup.ports_are_guarded) out["guarded_ports"] = true;
   if (!setup.host_mask.empty()) out["host_mask"] = base64_encode(setup.host_mask);
+  return out;
+}
+
+std::string encode(const LiveRecord& record) {
+  json::object out = encode(record.setup);
+  out["base_template"] = base64_encode(record.base_template);
+  out["made_with"] = encode(record.environment);
+  out["lifecycle"] = encode(record.lifecycle);
+  if (!record.network.text.empty()) out["network"] = base64_encode(record.network.text);
+  if (record.network.internet) out["internet"] = *record.network.internet;
   return model::json_text(out);
 }
 
 }  // namespace
 
-Status LiveRecords::put(const model::SandboxId& id, const LiveSetup& setup) {
-  return database_.execute("INSERT OR REPLACE INTO live_record (id, setup) VALUES (?, ?)",
-                           {id.str(), encode(setup)});
+LiveRecord record_of(const LiveSandbox& sandbox) {
+  const LiveInfo& info = sandbox.info();
+  return {sandbox.setup(), info.base_template, info.environment, info.lifecycle,
+          sandbox.network()};
 }
 
-Result<std::optional<LiveSetup>> LiveRecords::find(const model::SandboxId& id) {
+Status LiveRecords::put(const model::SandboxId& id, const LiveRecord& record) {
+  return database_.execute("INSERT OR REPLACE INTO live_record (id, setup) VALUES (?, ?)",
+                           {id.str(), encode(record)});
+}
+
+Result<std::optional<LiveRecord>> LiveRecords::find(const model::SandboxId& id) {
   const auto rows =
       PD_TRY(database_.query("SELECT setup FROM live_record WHERE id = ?", {id.str()}));
-  if (rows.empty()) return std::optional<LiveSetup>();
+  if (rows.empty()) return std::optional<LiveRecord>();
   return std::optional(PD_TRY(decode(rows[0].text(0))));
 }
 

@@ -41,6 +41,7 @@ LiveSandbox::LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LivePa
       parts_(std::move(parts)),
       on_end_(std::move(on_end)),
       watches_(std::make_unique<KeptWatches>()),
+      changes_(loop),
       gone_(loop) {
   if (setup_.ports_are_guarded) network_.traffic = NetworkRequest::Traffic::with_token;
   network_.host_mask = setup_.host_mask;
@@ -49,6 +50,13 @@ LiveSandbox::LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LivePa
 LiveSandbox::~LiveSandbox() = default;
 
 void LiveSandbox::begin() {
+  open_session();
+  become(SandboxState::running);
+  log_.add({.message = "the sandbox runs", .fields = {{"template", info_.template_name}}});
+  arm();
+}
+
+void LiveSandbox::open_session() {
   AgentSession::Listener listener;
   listener.on_message = [this](wire::ToHost message) { on_message(std::move(message)); };
   listener.on_dead = [this](const Error& why) {
@@ -61,13 +69,27 @@ void LiveSandbox::begin() {
     if (parts_.bridge) session_->carry(std::move(parts_.bridge));
     session_->start();
   }
-  become(SandboxState::running);
-  log_.add({.message = "the sandbox runs", .fields = {{"template", info_.template_name}}});
-  arm();
+}
+
+void LiveSandbox::take_over(net::Task& task, const Resumed& resumed) {
+  log_.add({.message = "another daemon took the sandbox over", .fields = {}});
+  if (is_asleep()) return;
+  open_session();
+  if (info_.state != SandboxState::paused) become(SandboxState::running);
+  attach(task, resumed);
+  if (!is_alive()) return;
+  // It was let go on so that its agent could answer; or the daemon ended within a pause.
+  const wire::Hold::What what = is_running() ? wire::Hold::GO_ON : wire::Hold::STOP;
+  if (is_running()) arm();
+  Status held = session_ || what == wire::Hold::STOP ? hold(task, what) : Status();
+  if (held.ok() && session_ && is_running()) held = tell_deadline(task, info_.deadline_ms);
+  if (!held.ok() && on_end_) {
+    on_end_(*this, "it could not be taken over: " + held.error().describe());
+  }
 }
 
 // What cannot be attached to is as one that has ended long ago: not there.
-void LiveSandbox::take_over(net::Task& task, const Resumed& resumed) {
+void LiveSandbox::attach(net::Task& task, const Resumed& resumed) {
   last_number_ = resumed.last_command;
   for (const wire::CommandState& state : resumed.commands) {
     auto request = request_of(state.note());
@@ -76,17 +98,23 @@ void LiveSandbox::take_over(net::Task& task, const Resumed& resumed) {
     processes_.emplace(state.command(), Entry{process, false, true});
     if (!process->attach(task, state).ok()) processes_.erase(state.command());
   }
-  log_.add({.message = "another daemon took the sandbox over", .fields = {}});
+}
+
+void LiveSandbox::note_closed(const Error& reason) {
+  log_.add({.level = LogEntry::Level::warn,
+            .message = "nothing leaves the sandbox any more",
+            .fields = {{"reason", reason.describe()}}});
 }
 
 void LiveSandbox::let_go(net::Task& task) {
   on_end_ = nullptr;
+  on_time_up_ = nullptr;
   deadline_.reset();
   if (session_) session_->close();
   for (auto& [number, entry] : processes_) entry.process->on_sandbox_gone();
   processes_.clear();
   parts_.worker.run(task, [this] {
-    parts_.sandbox->let_go();
+    if (parts_.sandbox) parts_.sandbox->let_go();
     parts_.sandbox.reset();
     parts_.backend.reset();
     return true;
@@ -100,6 +128,11 @@ Status LiveSandbox::check_running() const {
                "the sandbox was started by another build of paddock, whose protocol this one does "
                "not speak")
       .set_remedy("kill it, or let the paddock that started it serve until its time is up");
+}
+
+bool LiveSandbox::is_alive() const {
+  using enum SandboxState;
+  return info_.state != creating && info_.state != stopping && info_.state != gone;
 }
 
 void LiveSandbox::become(SandboxState state) {
@@ -241,6 +274,7 @@ void LiveSandbox::forget_old_processes() {
 void LiveSandbox::arm() {
   const int64_t left = std::max<int64_t>(info_.deadline_ms - sys::wall_clock_ms(), 0);
   deadline_ = std::make_unique<net::Deadline>(loop_, std::chrono::milliseconds(left), [this] {
+    if (on_time_up_) return on_time_up_(*this);
     if (on_end_) on_end_(*this, "its time was up");
   });
 }
@@ -249,9 +283,17 @@ Status LiveSandbox::set_deadline(net::Task& task, int64_t deadline_ms) {
   PD_TRY(check_running());
   info_.deadline_ms = deadline_ms;
   arm();
+  return tell_deadline(task, deadline_ms);
+}
+
+Status LiveSandbox::tell_deadline(net::Task& task, std::optional<int64_t> deadline_ms) {
   wire::ToAgent message;
-  message.mutable_deadline()->set_deadline_ms(static_cast<uint64_t>(
-      std::max<int64_t>(deadline_ms - sys::wall_clock_ms(), 1) + kAgentSlackMs));
+  uint64_t left_ms = 0;  // none
+  if (deadline_ms) {
+    const int64_t left = std::max<int64_t>(*deadline_ms - sys::wall_clock_ms(), 1);
+    left_ms = static_cast<uint64_t>(left + kAgentSlackMs);
+  }
+  message.mutable_deadline()->set_deadline_ms(left_ms);
   (void)PD_TRY(session_->call(task, std::move(message)));
   return {};
 }
@@ -259,7 +301,7 @@ Status LiveSandbox::set_deadline(net::Task& task, int64_t deadline_ms) {
 Result<LiveUsage> LiveSandbox::usage(net::Task& task) {
   PD_TRY(check_running());
   LiveUsage usage;
-  usage.total = parts_.worker.run(task, [this] { return parts_.sandbox->usage(); });
+  usage.total = parts_.worker.run(task, [this] { return usage_so_far(); });
   wire::ToAgent message;
   message.mutable_usage_query();
   const wire::ToHost answer = PD_TRY(session_->call(task, std::move(message)));
@@ -298,6 +340,26 @@ std::vector<model::Denial> LiveSandbox::denials() const {
 
 // ---- end
 
+// Since it was made, on the worker's thread.
+model::Usage LiveSandbox::usage_so_far() {
+  model::Usage usage = parts_.sandbox ? parts_.sandbox->usage() : model::Usage();
+  usage.user_us += earlier_usage_.user_us;
+  usage.system_us += earlier_usage_.system_us;
+  usage.peak_memory_bytes = std::max(usage.peak_memory_bytes, earlier_usage_.peak_memory_bytes);
+  return usage;
+}
+
+// Nothing of it runs or leaves any more. On the worker's thread.
+Status LiveSandbox::put_down() {
+  Status destroyed = parts_.sandbox ? parts_.sandbox->destroy() : Status();
+  if (destroyed.ok()) {
+    parts_.sandbox.reset();
+    parts_.backend.reset();
+  }
+  parts_.network.reset();  // waits for the gate to let go
+  return destroyed;
+}
+
 Status LiveSandbox::kill(net::Task& task, std::string reason) {
   if (info_.state == SandboxState::stopping || info_.state == SandboxState::gone) {
     gone_.wait_surely(task);
@@ -306,24 +368,19 @@ Status LiveSandbox::kill(net::Task& task, std::string reason) {
   become(SandboxState::stopping);
   info_.reason = std::move(reason);
   on_end_ = nullptr;
+  on_time_up_ = nullptr;
   deadline_.reset();
   if (session_) session_->close();
   for (auto& [number, entry] : processes_) entry.process->on_sandbox_gone();
   processes_.clear();
   destroyed_ = parts_.worker.run(task, [this] {
-    final_usage_ = parts_.sandbox->usage();
+    final_usage_ = usage_so_far();
     // Where no cgroup counts it is what its commands were seen to use.
     if (final_usage_.user_us + final_usage_.system_us == 0) {
       final_usage_.user_us = of_commands_.user_us;
       final_usage_.system_us = of_commands_.system_us;
     }
-    Status destroyed = parts_.sandbox->destroy();
-    if (destroyed.ok()) {
-      parts_.sandbox.reset();
-      parts_.backend.reset();
-    }
-    parts_.network.reset();  // waits for the gate to let go
-    return destroyed;
+    return put_down();
   });
   become(SandboxState::gone);
   gone_.set();

@@ -15,6 +15,7 @@
 #include "engine/denials.h"
 #include "engine/live/agent_session.h"
 #include "engine/live/guest_user.h"
+#include "engine/live/lifecycle.h"
 #include "engine/live/live_network.h"
 #include "engine/live/observer.h"
 #include "engine/live/port_stream.h"
@@ -27,6 +28,7 @@
 #include "model/ids.h"
 #include "model/owner.h"
 #include "model/settings.h"
+#include "net/event.h"
 #include "net/worker.h"
 
 namespace paddock::engine {
@@ -36,16 +38,21 @@ class KeptWatches;
 // What is kept of it, alive or not.
 struct LiveInfo {
   model::SandboxId id;
-  std::string template_name;
+  std::string template_name;  // as its maker named it
+  std::string base_template;  // what its layers lie over
+  std::string layer;          // the top one, which it writes to
   SandboxState state = SandboxState::creating;
   std::string reason;  // of its end
   int64_t created_ms = 0;
-  int64_t deadline_ms = 0;  // wall clock
+  int64_t deadline_ms = 0;  // wall clock; of a paused one: when it was last to end
+  Lifecycle lifecycle;
+  Keep kept = Keep::memory;                        // of a paused one
+  std::map<std::string, std::string> environment;  // its maker's
   std::map<std::string, std::string> metadata;
   model::Owner owner;
 };
 
-// What it was started as; never changes.
+// What it was started as.
 struct LiveSetup {
   model::Decision decision;
   model::Limits limits;
@@ -53,11 +60,14 @@ struct LiveSetup {
   isolation::Users users = isolation::Users::one;
   GuestUser user;  // whose commands and files they are when nobody else is named
   std::map<std::string, std::string> environment;  // of every command
+  std::string placeholder_key;                     // what its placeholders follow from
   std::vector<std::string> egress;                 // what policy lets out, one line a rule
   bool ports_are_guarded = false;                  // NetworkRequest::Traffic::with_token
   std::string host_mask;                           // NetworkRequest's
   wire::Start start;                               // confinement of every command
   isolation::Lifetime lifetime = isolation::Lifetime::bound;
+  // Whether its processes are stopped from outside, by the isolation, or by the agent.
+  enum class StoppedBy { isolation, agent } stopped_by = StoppedBy::agent;
 };
 
 struct LiveUsage {
@@ -83,6 +93,7 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   // `on_end` is called once, when it is to be ended for a reason that came from inside or from the
   // clock; whoever made it answers with kill().
   using OnEnd = std::function<void(LiveSandbox&, std::string reason)>;
+  using OnTimeUp = std::function<void(LiveSandbox&)>;
   LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LiveParts parts, OnEnd on_end);
   // Which the sandbox was started with.
   void note_network(NetworkRequest request) { network_ = std::move(request); }
@@ -90,15 +101,27 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
 
   // Before begin(); it outlives this.
   void set_observer(Observer* observer) { observer_ = observer; }
+  // What happens at its deadline instead of on_end, which ends it.
+  void set_on_time_up(OnTimeUp on_time_up) { on_time_up_ = std::move(on_time_up); }
+
+  // How what it has on disk is measured.
+  using MeasureDisk = std::function<uint64_t(net::Task&)>;
+  void set_measure_disk(MeasureDisk measure) { measure_disk_ = std::move(measure); }
+
   void begin();
-  // After begin(), of one that an earlier daemon started: its commands.
+  // Instead of begin(), of one that an earlier daemon started: its commands, and what it is by its
+  // record, `paused` or `creating` for one that ran.
   void take_over(net::Task& task, const Resumed& resumed);
+  // Nothing leaves it any more, for this reason.
+  void note_closed(const Error& reason);
   // It goes on without this daemon, which has nothing to do with it any more. Of leased ones.
   void let_go(net::Task& task);
   const LiveInfo& info() const { return info_; }
   const LiveSetup& setup() const { return setup_; }
   const std::string& id() const { return info_.id.str(); }
   bool is_running() const { return info_.state == SandboxState::running; }
+  // Running or standing still: neither being made nor ending.
+  bool is_alive() const;
 
   struct Started {
     std::shared_ptr<Process> process;
@@ -133,16 +156,55 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   const NetworkRequest& network() const { return network_; }
   // What was refused so far, by the kernel and by the gate; equal ones are one record.
   std::vector<model::Denial> denials() const;
+  // Bytes that what it wrote takes: as of now where that is told quickly, else as last measured.
+  uint64_t disk_used(net::Task& task) const { return measure_disk_ ? measure_disk_(task) : 0; }
+  uint64_t last_disk_used() const { return disk_used_; }
+  void note_disk_used(uint64_t bytes) { disk_used_ = bytes; }
+
+  // Whoever pauses, resumes, or changes what it stands on, holds the turn of these from the first
+  // step to the last.
+  net::Turnstile& changes() { return changes_; }
+  net::Worker& worker() { return parts_.worker; }
+  // Paused without its processes.
+  bool is_asleep() const {
+    return info_.state == SandboxState::paused && info_.kept == Keep::files;
+  }
+  // No process of anybody's is in it. Nothing starts before the caller waits again.
+  Result<bool> is_idle(net::Task& task);
+  void set_layer(std::string layer) { info_.layer = std::move(layer); }
+
+  // Stops every process, and its time. failed_precondition: it does not run. timed_out: they do not
+  // stop. It runs on where this fails.
+  Status pause(net::Task& task);
+  // Nothing done where it runs. What fails ends it.
+  Status resume(net::Task& task, int64_t deadline_ms);
+  // The first half of pause(): goes on by resume(), or becomes paused by settle().
+  Status stand_still(net::Task& task);
+  // Ends everything in it, but not the sandbox: goes on by stand_up(), or becomes paused by
+  // settle().
+  Status lie_down(net::Task& task);
+  void settle(Keep kept);
+  // What it is when it was started anew. `no`: it was ended meanwhile, and nothing was taken.
+  enum class Taken { no, yes };
+  void begin_standing_up() { become(SandboxState::resuming); }
+  Taken stand_up(LiveSetup& setup, LiveParts& parts, int64_t deadline_ms);
   // Ends everything in it and waits until nothing is left. The second caller waits for the first.
   Status kill(net::Task& task, std::string reason);
 
  private:
   Result<Started> start_process(net::Task& task, ProcessRequest request, bool hidden);
+  void open_session();
   void on_message(wire::ToHost message);
+  void attach(net::Task& task, const Resumed& resumed);
   void arm();
   Status check_running() const;
   void keep(wire::Start& start, const ProcessRequest& request) const;
   void become(SandboxState state);
+  model::Usage usage_so_far();
+  Status put_down();
+  Status stop_everything(net::Task& task);
+  Status hold(net::Task& task, wire::Hold::What what);
+  Status tell_deadline(net::Task& task, std::optional<int64_t> deadline_ms);
   void forget_old_processes();
 
   net::Loop& loop_;
@@ -150,6 +212,9 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   LiveSetup setup_;
   LiveParts parts_;
   OnEnd on_end_;
+  OnTimeUp on_time_up_;
+  MeasureDisk measure_disk_;
+  uint64_t disk_used_ = 0;
   std::shared_ptr<AgentSession> session_;
   uint32_t last_number_ = 0;
   struct Entry {
@@ -163,10 +228,12 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
 
   std::map<uint32_t, Entry> processes_;
   std::unique_ptr<KeptWatches> watches_;
+  net::Turnstile changes_;  // pauses and resumes, one at a time
   SandboxLog log_;
   UsageHistory usage_history_;
-  Denials denials_;
+  Denials denials_;  // but those of `parts_.network`
   Observer* observer_ = nullptr;
+  model::Usage earlier_usage_;  // before it last stood up
   model::Usage final_usage_;
   model::Usage of_commands_;  // processor time of those that have ended
   NetworkRequest network_;

@@ -57,11 +57,13 @@ class Live : public ::testing::Test {
 
   void begin(testing::Script script, int64_t lives_ms = 60'000) {
     auto isolated = std::make_unique<ScriptedSandbox>(std::move(script));
+    isolated_ = isolated.get();
     auto link = std::make_unique<AgentLink>(isolated->stream());
     sys::SocketFd waiting(::fcntl(isolated->stream().get(), F_DUPFD_CLOEXEC, 3));
     LiveInfo info;
     info.deadline_ms = sys::wall_clock_ms() + lives_ms;
     LiveSetup setup;
+    setup.stopped_by = stopped_by_;
     setup.environment = {{"A", "sandbox"}, {"B", "sandbox"}};
     sandbox_ = std::make_shared<LiveSandbox>(
         loop_, std::move(info), std::move(setup),
@@ -97,6 +99,24 @@ class Live : public ::testing::Test {
     });
   }
 
+  // Answers `count` requests with Done; what they were.
+  static std::vector<wire::ToAgent> answer(AgentSide& agent, int count) {
+    std::vector<wire::ToAgent> seen;
+    for (int i = 0; i < count; ++i) {
+      auto message = next_message(agent);
+      if (!message) break;
+      wire::ToHost done;
+      done.set_request(message->request());
+      done.mutable_done();
+      EXPECT_TRUE(agent.channel().send(done).ok());
+      agent.flush();
+      seen.push_back(std::move(*message));
+    }
+    return seen;
+  }
+
+  LiveSetup::StoppedBy stopped_by_ = LiveSetup::StoppedBy::isolation;
+  ScriptedSandbox* isolated_ = nullptr;
   net::Worker worker_;
   std::promise<std::string> ended_;
   std::shared_ptr<LiveSandbox> sandbox_;
@@ -251,6 +271,74 @@ TEST_F(Live, AStartThatFailsLeavesNoProcess) {
     ASSERT_FALSE(started.ok());
     EXPECT_EQ(started.error().code(), Code::not_found);
     EXPECT_TRUE(sandbox_->processes().empty());
+  });
+}
+
+TEST_F(Live, APausedOneStandsStillWithoutADeadlineAndGoesOnWithOne) {
+  std::promise<std::vector<wire::ToAgent>> seen;
+  begin([&](AgentSide& agent) {
+    seen.set_value(answer(agent, 2));
+    next_message(agent);
+  });
+  on_loop([&](Task& task) {
+    ASSERT_TRUE(sandbox_->pause(task).ok());
+    EXPECT_EQ(sandbox_->info().state, SandboxState::paused);
+    EXPECT_TRUE(isolated_->frozen);
+    EXPECT_FALSE(sandbox_->start(task, {.argv = {"x"}}).ok());
+    EXPECT_EQ(sandbox_->pause(task).error().code(), Code::failed_precondition);
+    const int64_t deadline = sys::wall_clock_ms() + 20'000;
+    ASSERT_TRUE(sandbox_->resume(task, deadline).ok());
+    EXPECT_TRUE(sandbox_->is_running());
+    EXPECT_FALSE(isolated_->frozen);
+    EXPECT_EQ(sandbox_->info().deadline_ms, deadline);
+  });
+  const auto messages = seen.get_future().get();
+  EXPECT_EQ(messages.at(0).deadline().deadline_ms(), 0u);
+  EXPECT_GT(messages.at(1).deadline().deadline_ms(), 20'000u);
+}
+
+TEST_F(Live, WithoutAFreezerTheAgentStopsAndContinuesThem) {
+  stopped_by_ = LiveSetup::StoppedBy::agent;
+  std::promise<std::vector<wire::ToAgent>> seen;
+  begin([&](AgentSide& agent) {
+    seen.set_value(answer(agent, 4));
+    next_message(agent);
+  });
+  on_loop([&](Task& task) {
+    ASSERT_TRUE(sandbox_->pause(task).ok());
+    ASSERT_TRUE(sandbox_->resume(task, sys::wall_clock_ms() + 20'000).ok());
+    EXPECT_FALSE(isolated_->frozen);
+  });
+  const auto messages = seen.get_future().get();
+  EXPECT_EQ(messages.at(1).hold().what(), wire::Hold::STOP);
+  EXPECT_EQ(messages.at(2).hold().what(), wire::Hold::GO_ON);
+}
+
+TEST_F(Live, APauseThatFailsLeavesItRunningWithItsDeadline) {
+  std::promise<std::vector<wire::ToAgent>> seen;
+  begin([&](AgentSide& agent) {
+    seen.set_value(answer(agent, 2));
+    next_message(agent);
+  });
+  isolated_->freezing = Error(Code::timed_out, "they do not stop");
+  on_loop([&](Task& task) {
+    EXPECT_EQ(sandbox_->pause(task).error().code(), Code::timed_out);
+    EXPECT_TRUE(sandbox_->is_running());
+  });
+  EXPECT_GT(seen.get_future().get().at(1).deadline().deadline_ms(), 0u);
+}
+
+TEST_F(Live, APausedOneOutlivesItsDeadline) {
+  begin(
+      [](AgentSide& agent) {
+        answer(agent, 1);
+        next_message(agent);
+      },
+      300);
+  on_loop([&](Task& task) {
+    ASSERT_TRUE(sandbox_->pause(task).ok());
+    task.sleep(500ms);
+    EXPECT_EQ(sandbox_->info().state, SandboxState::paused);
   });
 }
 

@@ -1,35 +1,35 @@
 #include "engine/live/sandboxes.h"
 
+#include <fmt/core.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/strings.h"
 #include "engine/live/catalogue.h"
-#include "engine/live/code_interpreter.h"
 #include "engine/live/live_record.h"
-#include "engine/live/start_up.h"
-#include "engine/ssh_trust.h"
+#include "engine/live/catalogue.h"
+#include "engine/live/live_record.h"
 #include "sys/clock.h"
 #include "sys/fault_point.h"
 #include "sys/files.h"
 #include "sys/path_lock.h"
-#include "sys/pid.h"
 
 namespace paddock::engine {
 namespace {
-
-// The agent's own deadline lies this far behind ours.
-constexpr uint64_t kAgentSlackMs = 10'000;
 
 LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
   LiveInfo info;
   info.id = id;
   info.template_name = request.template_name;
+  info.base_template = request.origin ? request.origin->base_template : request.template_name;
+  info.environment = request.environment;
   info.created_ms = sys::wall_clock_ms();
   info.deadline_ms = info.created_ms + request.timeout_ms;
   info.metadata = request.metadata;
   info.owner = request.owner;
+  info.lifecycle = request.lifecycle;
   return info;
 }
 
@@ -47,13 +47,27 @@ Sandboxes::Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy,
       parts_(std::move(parts)),
       policy_(std::move(policy)),
       options_(std::move(options)),
-      network_(parts_.home, ssh_program_beside(parts_.agent_program)) {
+      network_(parts_.home, ssh_program_beside(parts_.agent_program)),
+      disk_watch_(loop, watch_hooks()) {
   for (size_t i = 0; i < options_.starters; ++i) {
     starters_.push_back(std::make_unique<net::Worker>());
   }
 }
 
-Sandboxes::~Sandboxes() = default;
+Sandboxes::~Sandboxes() {
+  no_more_removals_ = true;
+}
+
+DiskWatch::Hooks Sandboxes::watch_hooks() {
+  DiskWatch::Hooks hooks;
+  hooks.sandboxes = [this] { return list(); };
+  hooks.directory_of = [this](const std::string& layer) { return layers().directory_of(layer); };
+  hooks.on_over = [this](LiveSandbox& sandbox, uint64_t bytes) {
+    end_later(sandbox, fmt::format("what it wrote takes {} bytes of disk, and its limit is {}",
+                                   bytes, format_bytes(sandbox.setup().limits.disk_bytes)));
+  };
+  return hooks;
+}
 
 Status Sandboxes::open() {
   const std::string directory = (parts_.home / "run").str();
@@ -68,22 +82,51 @@ Status Sandboxes::open() {
   lock_ = std::move(*lock);
   PD_TRY(Catalogue(parts_.database).forget_old());
   found_ = PD_TRY_CTX("taking over what an earlier daemon left", adopt_all(parts_));
+  // Only now is it known which of them still write to theirs.
+  remove_later(PD_TRY(layers().begin()));
   return {};
 }
 
 void Sandboxes::take_over(net::Task& task) {
   for (Adopted& found : std::exchange(found_, {})) {
     net::Worker& worker = *starters_[next_starter_++ % starters_.size()];
+    Status recalled = recall_network(found);
+    auto rejoined = worker.run(task, [&] { return rejoin(found); });
+    if (!rejoined.ok()) {
+      recalled = rejoined.error();
+      rejoined = Rejoined();
+    }
+    found.setup.egress = std::move(rejoined->granted);
     auto sandbox = std::make_shared<LiveSandbox>(
         loop_, std::move(found.info), std::move(found.setup),
         LiveParts{std::move(found.backend), std::move(found.sandbox), std::move(found.link),
-                  std::move(found.waiting), worker},
+                  std::move(found.waiting), worker, std::move(rejoined->network),
+                  std::move(rejoined->bridge)},
         on_end());
+    sandbox->note_network(std::move(found.network));
     sandboxes_.emplace(sandbox->id(), Entry{sandbox, std::move(found.record)});
-    sandbox->set_observer(options_.observer);
-    sandbox->begin();
+    look_after(*sandbox);
     sandbox->take_over(task, found.resumed);
+    if (!recalled.ok()) sandbox->note_closed(recalled.error());
   }
+}
+
+// What was asked for and cannot be read any more lets nothing out.
+Status Sandboxes::recall_network(Adopted& found) const {
+  if (found.network.text.empty() && found.network.internet.value_or(true)) return {};
+  const NetworkRequest recorded = found.network;
+  found.network.narrowing.emplace();
+  if (!options_.read_network) return Error(Code::internal, "nobody reads what clients asked for");
+  found.network = PD_TRY(options_.read_network(found.info.owner, recorded));
+  return {};
+}
+
+// On a worker's thread.
+Result<Rejoined> Sandboxes::rejoin(const Adopted& found) {
+  if (!found.link) return Rejoined();  // asleep, or nobody here speaks with it
+  const LiveEgress egress{network_, PD_TRY(granted())};
+  return rejoin_network({egress, found.info.id, found.network, found.setup.placeholder_key},
+                        *found.link);
 }
 
 LiveSandbox::OnEnd Sandboxes::on_end() {
@@ -91,16 +134,25 @@ LiveSandbox::OnEnd Sandboxes::on_end() {
       [this](LiveSandbox& sandbox, std::string reason) { end_later(sandbox, std::move(reason)); };
 }
 
+void Sandboxes::look_after(LiveSandbox& sandbox) {
+  sandbox.set_observer(options_.observer);
+  sandbox.set_on_time_up([this](LiveSandbox& due) { on_time_up(due); });
+  sandbox.set_measure_disk([this, watched = &sandbox](net::Task& measurer) {
+    return disk_watch_.used_by(measurer, *watched);
+  });
+  disk_watch_.start();
+}
+
 std::shared_ptr<LiveSandbox> Sandboxes::find(const std::string& id) {
   auto found = sandboxes_.find(id);
-  if (found == sandboxes_.end() || !found->second.sandbox->is_running()) return nullptr;
+  if (found == sandboxes_.end() || !found->second.sandbox->is_alive()) return nullptr;
   return found->second.sandbox;
 }
 
 std::vector<std::shared_ptr<LiveSandbox>> Sandboxes::list() {
   std::vector<std::shared_ptr<LiveSandbox>> out;
   for (auto& [id, entry] : sandboxes_) {
-    if (entry.sandbox->is_running()) out.push_back(entry.sandbox);
+    if (entry.sandbox->is_alive()) out.push_back(entry.sandbox);
   }
   return out;
 }
@@ -156,18 +208,15 @@ Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateReq
   const std::string id = made->sandbox->id();
   auto sandbox = made->sandbox;
   sandboxes_.emplace(id, std::move(*made));
+  look_after(*sandbox);
   sandbox->begin();
   if (ending_) {
     PD_TRY(finish(task, id, "the daemon ended"));
     return Error(Code::unavailable, "the daemon is ending");
   }
-  if (sandbox->info().template_name == kCodeInterpreter) {
-    const Status started =
-        sandbox->start_service(task, code_interpreter_command(), kCodeInterpreterPort);
-    if (!started.ok()) {
-      (void)finish(task, id, "its code interpreter did not start").ok();
-      return started.error();
-    }
+  if (Status started = start_services(task, *sandbox); !started.ok()) {
+    (void)finish(task, id, "its code interpreter did not start").ok();
+    return std::move(started).error();
   }
   const Status noted = books_.run(
       task, [&, info = sandbox->info()] { return Catalogue(parts_.database).set_state(info); });
@@ -180,47 +229,35 @@ Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateReq
 
 Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request) {
   net::Worker& worker = *starters_[next_starter_++ % starters_.size()];
-  std::optional<LiveEgress> egress;
-  LivePlan plan = PD_TRY(worker.run(task, [&]() -> Result<LivePlan> {
-    egress.emplace(LiveEgress{network_, PD_TRY(granted())});
-    return plan_live(parts_, policy_, *egress, {request.template_name, request.network});
-  }));
+  const std::string base = request.origin ? request.origin->base_template : request.template_name;
+  const std::string below = request.origin ? request.origin->layer : "";
+  const LayerPins::Hold below_pin = pins_.hold(below);
+  LivePlan planned = PD_TRY(plan(task, worker, base, request.network));
   std::unique_ptr<SandboxRecord> record;
   LiveInfo info;
-  PD_TRY(books_.run(task, [&]() -> Status {
-    auto made = SandboxRecord::create(parts_.home, parts_.database, plan.level, std::nullopt);
+  const Status journalled = books_.run(task, [&]() -> Status {
+    auto made = SandboxRecord::create(parts_.home, parts_.database, planned.level, std::nullopt);
     if (!made.ok()) return std::move(made).error();
     record = std::make_unique<SandboxRecord>(std::move(*made));
     info = info_of(request, record->id());
-    return Catalogue(parts_.database).add(info);
-  }));
-  plan.run.sandbox.id = record->id();
-  plan.run.sandbox.state_dir = record->directory();
-  plan.run.sandbox.lifetime = options_.lifetime;
-  if (options_.lifetime == isolation::Lifetime::leased) {
-    plan.run.sandbox.held = {record->lock()};
-  }
-  sys::fault_point("live.create.journalled");
-  auto started = worker.run(task, [&] {
-    return start_up(parts_, std::move(plan),
-                    {worker, *egress, static_cast<uint64_t>(request.timeout_ms) + kAgentSlackMs});
+    info.layer = PD_TRY(Layers::make_directory(parts_.home));
+    PD_TRY(layers().add(info.layer, below));
+    PD_TRY(Catalogue(parts_.database).add(info));
+    return Catalogue(parts_.database).set_layer(info.id, info.layer);
   });
-  sys::fault_point("live.create.started");
-  Status noted = books_.run(task, [&]() -> Status {
-    if (started.ok()) return record->started(sys::pid_of(started->parts.sandbox->agent()));
+  PD_TRY(journalled);
+  const LayerPins::Hold pin = pins_.hold(info.layer);
+  sys::fault_point("live.create.journalled");
+  auto started =
+      boot(task, std::move(planned), {info, request.network, *record, worker, request.timeout_ms});
+  if (!started.ok()) {
     info.state = SandboxState::gone;
     info.reason = started.error().describe();
-    record.reset();
-    return Catalogue(parts_.database).set_state(info);
-  });
-  if (!started.ok()) return std::move(started).error();
-  for (auto& [name, value] : request.environment) started->setup.environment[name] = value;
-  started->setup.ports_are_guarded = request.network.traffic == NetworkRequest::Traffic::with_token;
-  started->setup.host_mask = request.network.host_mask;
-  if (noted.ok()) noted = put_on_record(task, *started, *record);
-  if (!noted.ok()) {
-    worker.run(task, [&] { return started->parts.sandbox->destroy().ok(); });
-    return std::move(noted).error();
+    (void)books_.run(task, [&] {
+      record.reset();
+      return Catalogue(parts_.database).set_state(info).ok();
+    });
+    return std::move(started).error();
   }
   // Its time begins when it can be used.
   info.deadline_ms = sys::wall_clock_ms() + request.timeout_ms;
@@ -228,54 +265,8 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
   entry.record = std::move(record);
   entry.sandbox = std::make_shared<LiveSandbox>(loop_, std::move(info), std::move(started->setup),
                                                 std::move(started->parts), on_end());
-  entry.sandbox->set_observer(options_.observer);
   entry.sandbox->note_network(std::move(request.network));
   return entry;
-}
-
-// First the record, then the agent is told: one that outlives us is always found.
-Status Sandboxes::put_on_record(net::Task& task, StartedUp& started, SandboxRecord& record) {
-  if (options_.lifetime != isolation::Lifetime::leased) return {};
-  PD_TRY(books_.run(task,
-                    [&] { return LiveRecords(parts_.database).put(record.id(), started.setup); }));
-  sys::fault_point("live.create.recorded");
-  PD_TRY(started.parts.worker.run(task, [&] { return let_outlive(*started.parts.link); }));
-  sys::fault_point("live.create.leased");
-  return {};
-}
-
-// Who is by a rule's name refused could be reached by number: then only names are open.
-void open_to_addresses(model::EgressPolicy& policy) {
-  for (auto& list : policy.lists) {
-    const bool refuses_names = std::any_of(list.begin(), list.end(), [](const auto& rule) {
-      return rule.action == model::EgressAction::deny && rule.hosts;
-    });
-    for (model::EgressRule& rule : list) {
-      if (rule.every_public_host && !refuses_names) rule.every_public_address = true;
-    }
-  }
-}
-
-Result<std::shared_ptr<const EgressSource>> Sandboxes::granted() {
-  std::lock_guard lock(granted_mutex_);
-  if (granted_) return granted_;
-  auto source = make_egress_source({.settings = policy_.settings,
-                                    .caller_environment = options_.caller_environment,
-                                    .caller_home = options_.caller_home,
-                                    .workspace = {},
-                                    .home = parts_.home});
-  if (!source.ok()) {
-    Error error = std::move(source).error();
-    // Nobody has asked for it: a machine without package tools has sandboxes all the same.
-    const bool optional =
-        options_.egress == EgressWord::shipped && error.code() == Code::failed_precondition;
-    if (!optional) return error.add_context("finding what may leave");
-    source = EgressSource();
-    source->nothing_because = error.describe() + "; " + error.remedy();
-  }
-  open_to_addresses(source->policy);
-  granted_ = std::make_shared<const EgressSource>(std::move(*source));
-  return granted_;
 }
 
 // ---- ending one
@@ -301,7 +292,7 @@ Status Sandboxes::finish(net::Task& task, const std::string& id, std::string rea
   if (options_.observer != nullptr) {
     options_.observer->on_ended(sandbox->info(), sandbox->final_usage());
   }
-  std::unique_ptr<SandboxRecord> record = std::move(found->second.record);
+  std::shared_ptr<SandboxRecord> record = std::move(found->second.record);
   sandboxes_.erase(found);
   const Status noted = books_.run(task, [&, info = sandbox->info()]() -> Status {
     if (!destroyed.ok()) record->abandon();
@@ -311,6 +302,7 @@ Status Sandboxes::finish(net::Task& task, const std::string& id, std::string rea
     PD_TRY(LiveRecords(parts_.database).remove(info.id));
     return Catalogue(parts_.database).set_state(info);
   });
+  (void)collect(task).ok();  // what fails here is done by the next one
   return destroyed.ok() ? noted : destroyed;
 }
 
@@ -320,16 +312,26 @@ Status Sandboxes::set_deadline(net::Task& task, LiveSandbox& sandbox, int64_t de
       task, [&, info = sandbox.info()] { return Catalogue(parts_.database).set_deadline(info); });
 }
 
+Status Sandboxes::set_network(net::Task& task, LiveSandbox& sandbox, NetworkRequest request) {
+  PD_TRY(sandbox.set_network(task, std::move(request)));
+  if (sandbox.setup().lifetime != isolation::Lifetime::leased) return {};
+  return books_.run(task, [&, id = sandbox.info().id, record = record_of(sandbox)] {
+    return LiveRecords(parts_.database).put(id, record);
+  });
+}
+
 void Sandboxes::let_go(net::Task& task, const std::string& id) {
-  const auto found = sandboxes_.find(id);
+  auto found = sandboxes_.find(id);
   if (found == sandboxes_.end()) return;
-  const bool goes_on = found->second.sandbox->setup().lifetime == isolation::Lifetime::leased &&
-                       options_.lifetime == isolation::Lifetime::leased &&
-                       found->second.sandbox->is_running();
+  const std::shared_ptr<LiveSandbox> sandbox = found->second.sandbox;
+  const auto turn = sandbox->changes().enter(task);  // neither half paused nor half a snapshot
+  const bool goes_on = sandbox->setup().lifetime == isolation::Lifetime::leased &&
+                       options_.lifetime == isolation::Lifetime::leased && sandbox->is_alive();
   if (!goes_on) {
     (void)finish(task, id, "the daemon ended").ok();
     return;
   }
+  found = sandboxes_.find(id);
   Entry entry = std::move(found->second);
   sandboxes_.erase(found);
   entry.sandbox->let_go(task);
@@ -350,6 +352,7 @@ void Sandboxes::end(net::Task& task) {
     });
   }
   for (const auto& event : ended) event->wait_surely(task);
+  disk_watch_.stop(task);
   while (!creating_.empty()) task.sleep(std::chrono::milliseconds(5));
 }
 

@@ -1,6 +1,8 @@
 // All live sandboxes of one daemon: making them, finding them, and their end.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,7 +13,11 @@
 #include "base/result.h"
 #include "engine/engine.h"
 #include "engine/live/adoption.h"
+#include "engine/live/disk_watch.h"
+#include "engine/live/layer_pins.h"
+#include "engine/live/layers.h"
 #include "engine/live/live_sandbox.h"
+#include "engine/live/snapshot_table.h"
 #include "engine/live/start_up.h"
 #include "engine/sandbox_record.h"
 #include "isolation/backend.h"
@@ -22,6 +28,12 @@
 
 namespace paddock::engine {
 
+// What a sandbox is made over instead of a template alone.
+struct Origin {
+  std::string base_template;
+  std::string layer;
+};
+
 struct CreateRequest {
   std::string template_name = "base";
   int64_t timeout_ms = 300'000;
@@ -30,6 +42,19 @@ struct CreateRequest {
   model::Owner owner;
   service::Quota quota;  // of its owner
   NetworkRequest network;
+  Lifecycle lifecycle;
+  std::optional<Origin> origin;
+};
+
+struct ResumeRequest {
+  int64_t deadline_ms = 0;
+  Keep keep = Keep::memory;  // `files`: started anew, whatever was kept
+};
+
+struct ForkRequest {
+  size_t count = 1;
+  int64_t timeout_ms = 300'000;
+  service::Quota quota;  // of whoever asks
 };
 
 // Who says what may leave: policy, or nobody, so that it is what ships.
@@ -42,6 +67,11 @@ struct SandboxesOptions {
   size_t max_sandboxes = 512;
   size_t starters = 2;           // how many are made at the same time
   Observer* observer = nullptr;  // outlives the loop
+  // What a client asked for, once more from what is on record of it (NetworkRequest::text and
+  // `internet`). On the loop's thread.
+  using ReadNetwork =
+      std::function<Result<NetworkRequest>(const model::Owner&, const NetworkRequest& recorded)>;
+  ReadNetwork read_network;  // none: what is taken over and asked for something is closed
   // Leased ones outlive the daemon, which takes over those that it finds.
   isolation::Lifetime lifetime = isolation::Lifetime::leased;
 };
@@ -63,32 +93,92 @@ class Sandboxes {
 
   // not_found: the template. resource_exhausted: too many.
   Result<std::shared_ptr<LiveSandbox>> create(net::Task& task, CreateRequest request);
-  // Running ones only.
+  // Those that run or stand still.
   std::shared_ptr<LiveSandbox> find(const std::string& id);
   std::vector<std::shared_ptr<LiveSandbox>> list();
   // In whatever state.
   std::vector<std::shared_ptr<LiveSandbox>> all();
-  // not_found: no such sandbox runs.
+  // not_found: no such sandbox.
   Status kill(net::Task& task, const std::string& id, std::string reason);
   Status set_deadline(net::Task& task, LiveSandbox& sandbox, int64_t deadline_ms);
+  // From now on, and on record.
+  Status set_network(net::Task& task, LiveSandbox& sandbox, NetworkRequest request);
+  // Keeps memory, or files alone; its time stops. failed_precondition: it does not run. How it is
+  // stopped says the control "pause" of its decision.
+  Status pause(net::Task& task, LiveSandbox& sandbox, Keep keep);
+  // A running one is left as it is.
+  Status resume(net::Task& task, LiveSandbox& sandbox, ResumeRequest wanted);
+
+  // The files of it as they are now, under a new id that sandboxes can be made from. Commands go
+  // on; memory is not in it. Nothing is left of one that fails.
+  Result<Snapshot> snapshot(net::Task& task, LiveSandbox& sandbox, std::string name);
+  Result<std::vector<Snapshot>> snapshots(net::Task& task);  // newest first
+  Result<std::optional<Snapshot>> find_snapshot(net::Task& task, const std::string& id_or_name);
+  // What sandboxes use of it stays until they end.
+  Status remove_snapshot(net::Task& task, const std::string& id);
+  // Others with the files of this one, each made or not by itself.
+  Result<std::vector<Result<std::shared_ptr<LiveSandbox>>>> fork(net::Task& task,
+                                                                 LiveSandbox& sandbox,
+                                                                 ForkRequest wanted);
+  // Ends what runs in it; its files are those of the snapshot. invalid_argument: of another
+  // template.
+  Status roll_back(net::Task& task, LiveSandbox& sandbox, const Snapshot& to);
   // Makes no further ones; kills those that are bound, and lets go of the others.
   void end(net::Task& task);
 
  private:
   struct Entry {
     std::shared_ptr<LiveSandbox> sandbox;
-    std::unique_ptr<SandboxRecord> record;
+    std::shared_ptr<SandboxRecord> record;
   };
 
   Result<std::shared_ptr<LiveSandbox>> admit(net::Task& task, CreateRequest request);
   // What it would hold, and what its owner holds already, those being made included.
   service::Holding asked_for() const;
   service::Holding held_by(const model::Owner& owner) const;
+  // Layers that nobody writes to any more.
+  struct Sealed {
+    std::string layer;
+    Guarantee guarantee;
+    LayerPins::Hold pin;
+  };
+  // One start of a sandbox, the first or another.
+  struct Booting {
+    const LiveInfo& info;
+    const NetworkRequest& network;
+    SandboxRecord& record;
+    net::Worker& worker;
+    int64_t lives_ms;
+  };
+
   Result<Entry> make(net::Task& task, CreateRequest request);
-  Status put_on_record(net::Task& task, StartedUp& started, SandboxRecord& record);
+  Result<LivePlan> plan(net::Task& task, net::Worker& worker, const std::string& base_template,
+                        const NetworkRequest& network);
+  Result<StartedUp> boot(net::Task& task, LivePlan plan, Booting what);
+  Status put_on_record(net::Task& task, const Booting& what, StartedUp& started);
+  Status start_services(net::Task& task, LiveSandbox& sandbox);
+  void look_after(LiveSandbox& sandbox);
+  Status recall_network(Adopted& found) const;
+  Result<Rejoined> rejoin(const Adopted& found);
   void let_go(net::Task& task, const std::string& id);
   LiveSandbox::OnEnd on_end();
+  Status stand_up(net::Task& task, LiveSandbox& sandbox, int64_t deadline_ms);
+  Status stand_up(net::Task& task, LiveSandbox& sandbox, SandboxRecord& record,
+                  int64_t deadline_ms);
+  Status lie_down(net::Task& task, LiveSandbox& sandbox);
+  Layers layers() { return {parts_.home, parts_.database}; }
+  Result<Sealed> seal(net::Task& task, LiveSandbox& sandbox);
+  Result<Sealed> seal_at_rest(net::Task& task, LiveSandbox& sandbox);
+  Result<Sealed> seal_idle(net::Task& task, LiveSandbox& sandbox);
+  Result<Sealed> seal_frozen(net::Task& task, LiveSandbox& sandbox);
+  Status put_layer_over(net::Task& task, LiveSandbox& sandbox, const std::string& below);
+  Status set_layer(net::Task& task, LiveSandbox& sandbox, const std::string& layer);
+  Status collect(net::Task& task);
+  void remove_later(std::vector<model::HostPath> layers);
   Status finish(net::Task& task, const std::string& id, std::string reason);
+  DiskWatch::Hooks watch_hooks();
+  void on_time_up(LiveSandbox& sandbox);
+  Status note(net::Task& task, LiveSandbox& sandbox);
   void end_later(LiveSandbox& sandbox, std::string reason);
 
   // What policy lets out, found once: it asks the host's tools. On a worker's thread.
@@ -107,7 +197,12 @@ class Sandboxes {
   std::vector<model::Owner> creating_;  // whose are being made
   size_t next_starter_ = 0;
   std::map<std::string, Entry> sandboxes_;
-  net::Worker books_;  // the database's thread
+  LayerPins pins_;
+  DiskWatch disk_watch_;
+  net::Worker books_;   // the database's thread
+  net::Worker copier_;  // copies and syncs layers
+  std::atomic<bool> no_more_removals_{false};
+  net::Worker janitor_;  // removes them, until the daemon ends
   std::vector<std::unique_ptr<net::Worker>> starters_;
 };
 

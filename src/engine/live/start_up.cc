@@ -155,9 +155,15 @@ Result<StartedUp> start_up(const Parts& parts, LivePlan plan, const StartUp& opt
   for (const model::Control& control : sandbox->controls()) {
     setup.decision.controls.push_back(control);
   }
+  const model::Control pausing = sandbox->pausing();
+  if (pausing.state == model::ControlState::enforced) {
+    setup.stopped_by = LiveSetup::StoppedBy::isolation;
+  }
+  setup.decision.controls.push_back(pausing);
   setup.limits = plan.limits;
   setup.lifetime = plan.run.sandbox.lifetime;
   setup.egress = describe(*options.egress.granted);
+  setup.placeholder_key = plan.placeholder_key;
   setup.home = kGuestHome;
   setup.environment = as_map(plan.run.environment.variables);
   setup.users = plan.run.sandbox.users;
@@ -173,6 +179,18 @@ Result<StartedUp> start_up(const Parts& parts, LivePlan plan, const StartUp& opt
   return StartedUp{std::move(setup), LiveParts{std::move(backend), std::move(sandbox),
                                                std::move(link), std::move(waiting), options.worker,
                                                std::move(network), std::move(bridge)}};
+}
+
+Result<Rejoined> rejoin_network(const Rejoining& what, AgentLink& link) {
+  Rejoined out;
+  out.granted = describe(*what.egress.granted);
+  if (what.egress.granted->policy.lists.empty()) return out;
+  const EgressPlan plan =
+      PD_TRY(plan_from(PD_TRY(narrow(*what.egress.granted, what.network)), what.placeholder_key));
+  out.network = PD_TRY(LiveNetwork::begin(
+      {what.egress.network, what.egress.granted, what.placeholder_key}, what.id, plan));
+  out.bridge = PD_TRY(out.network->make_bridge(link));
+  return out;
 }
 
 }  // namespace paddock::engine

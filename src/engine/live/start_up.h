@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/engine.h"
@@ -51,5 +53,19 @@ struct StartUp {
   uint64_t deadline_ms = 0;
 };
 Result<StartedUp> start_up(const Parts& parts, LivePlan plan, const StartUp& options);
+
+// What leaves a sandbox whose agent another daemon started.
+struct Rejoined {
+  std::vector<std::string> granted;  // by policy, one line a rule
+  std::unique_ptr<LiveNetwork> network;  // both or none, as in LiveParts
+  std::unique_ptr<EgressBridge> bridge;
+};
+struct Rejoining {
+  const LiveEgress& egress;
+  const model::SandboxId& id;
+  const NetworkRequest& network;
+  const std::string& placeholder_key;
+};
+Result<Rejoined> rejoin_network(const Rejoining& what, AgentLink& link);
 
 }  // namespace paddock::engine

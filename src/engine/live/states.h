@@ -24,11 +24,11 @@ constexpr bool may_follow(SandboxState from, SandboxState to) {
     case running:
       return to == pausing || to == stopping;
     case pausing:
-      return to == paused || to == running || to == stopping;
+      return to == paused || to == resuming || to == running || to == stopping;
     case paused:
       return to == resuming || to == stopping;
     case resuming:
-      return to == running || to == stopping;
+      return to == running || to == paused || to == stopping;
     case stopping:
       return to == gone;
     case gone:

@@ -18,6 +18,11 @@ TEST(SandboxState, EveryStateLeadsToTheEndAndNothingComesBackFromIt) {
   }
 }
 
+TEST(SandboxState, ASnapshotIsNoPauseAndAResumeThatFailsIsOneStill) {
+  EXPECT_TRUE(may_follow(pausing, resuming));
+  EXPECT_TRUE(may_follow(resuming, paused));
+}
+
 TEST(SandboxState, APauseThatFailsGoesOnRunning) {
   EXPECT_TRUE(may_follow(running, pausing));
   EXPECT_TRUE(may_follow(pausing, running));

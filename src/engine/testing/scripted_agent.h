@@ -133,8 +133,15 @@ class ScriptedSandbox : public isolation::Sandbox {
   std::vector<model::Denial> limits_hit() override { return {}; }
   bool oom_killed() override { return oom; }
   model::Usage usage() override { return {}; }
-  Status freeze() override { return {}; }
-  Status thaw() override { return {}; }
+  model::Control pausing() const override { return {"pause", {}, ""}; }
+  Status freeze() override {
+    frozen = true;
+    return freezing;
+  }
+  Status thaw() override {
+    frozen = false;
+    return {};
+  }
   Status replace_files(const model::FileSystem&) override { return {}; }
   Status destroy() override {
     destroyed = true;
@@ -146,6 +153,8 @@ class ScriptedSandbox : public isolation::Sandbox {
   bool oom = false;
   bool left = false;
   bool destroyed = false;
+  bool frozen = false;
+  Status freezing;  // what freeze() answers
 
  private:
   sys::SocketFd stream_;

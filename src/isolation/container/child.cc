@@ -1,7 +1,6 @@
 #include "isolation/container/child.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -15,6 +14,7 @@
 
 #include "isolation/container/mount_runner.h"
 #include "sys/capability_limits.h"
+#include "sys/credentials.h"
 #include "sys/fd_passing.h"
 #include "sys/raw_calls.h"
 
@@ -72,9 +72,7 @@ class Child {
     ::umask(0);
     ::setsid();  // no controlling terminal of the host
     if (plan_.identity == ChildPlan::Identity::keep) return 0;
-    if (::setgroups(0, nullptr) != 0) return -1;
-    if (::setresgid(0, 0, 0) != 0) return -1;
-    return ::setresuid(0, 0, 0);
+    return sys::raw_take_ids(0, 0);
   }
 
   // A clone mount of the program's file, read-only, attached nowhere: /proc/self/exe of the agent

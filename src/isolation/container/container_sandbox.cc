@@ -116,6 +116,17 @@ model::Usage ContainerSandbox::usage() {
   return counters().usage;
 }
 
+model::Control ContainerSandbox::pausing() const {
+  using enum model::ControlState;
+  if (launched_.cgroups.can_freeze()) {
+    return {"pause", enforced, "every process at once, by the cgroup's freezer"};
+  }
+  return {"pause", approximated,
+          "by stop signals of PID 1: parents see their children stop, and a program can arrange to "
+          "be woken; no cgroup of ours can freeze; remedy: " +
+              facts_.cgroups.remedy};
+}
+
 Status ContainerSandbox::freeze() {
   if (launched_.cgroups.can_freeze()) return launched_.cgroups.freeze();
   return Error(

@@ -29,6 +29,7 @@ class ContainerSandbox : public Sandbox {
   std::vector<model::Denial> limits_hit() override;
   bool oom_killed() override;
   model::Usage usage() override;
+  model::Control pausing() const override;
   Status freeze() override;
   Status thaw() override;
   Status replace_files(const model::FileSystem& files) override;

@@ -71,7 +71,8 @@ Control cpus_control(const SandboxPlan& plan, const HostFacts& facts) {
 
 Control disk_control(const SandboxPlan& plan, const HostFacts& facts) {
   std::string scratch = format_bytes(scratch_bytes(plan.limits));
-  bool has_host_upper = std::any_of(plan.files.overlays.begin(), plan.files.overlays.end(),
+  bool has_host_upper = !plan.kept_uppers.empty() ||
+                        std::any_of(plan.files.overlays.begin(), plan.files.overlays.end(),
                                     [&](const model::OverlayTree& tree) {
                                       return tree.upper.has_value() || !facts.tmpfs_holds_uppers;
                                     });

@@ -141,6 +141,8 @@ class Launch {
     sys::SocketFd listener;
     if (plan_.lifetime == Lifetime::leased) {
       const sys::DirFd directory = PD_TRY(sys::open_dir(plan_.state_dir.str()));
+      // That of an earlier start, whose agent is gone.
+      (void)::unlinkat(directory.get(), kAgentSocket, 0);
       listener = PD_TRY_CTX("making the agent's socket", sys::listen_unix(directory, kAgentSocket));
       child.agent_fds.push_back(listener.get());
       // Nobody else may use its ids while it lives.

@@ -1,5 +1,6 @@
 #include "isolation/container/mount_program_builder.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -99,6 +100,7 @@ class Builder {
     for (const PrivateDirectory& dir : private_directories()) add_private(dir);
     add_system_directories();
     flush_placed();
+    PD_TRY(add_boot_id());
     add_masks();
     return std::move(program_);
   }
@@ -193,7 +195,7 @@ class Builder {
     }
     std::string upper = "u" + number;
     std::string work = "w" + number;
-    PD_TRY(tree.upper ? add_host_upper(*tree.upper, number) : add_scratch_upper(tree, number));
+    PD_TRY(add_upper(tree, number));
     std::string data =
         fmt::format("lowerdir={},upperdir={},workdir={},{}", lowers, upper, work, kOverlayOptions);
     if (data.size() > kMaxOptionBytes) {
@@ -201,6 +203,13 @@ class Builder {
     }
     place(tree.at, step::MountOverlay{"o" + number, data, target(tree.at, Node::directory)});
     return {};
+  }
+
+  Status add_upper(const model::OverlayTree& tree, const std::string& number) {
+    if (tree.upper) return add_host_upper(*tree.upper, number);
+    const auto kept = plan_.kept_uppers.find(tree.at);
+    if (kept != plan_.kept_uppers.end()) return add_host_upper(kept->second, number);
+    return add_scratch_upper(tree, number);
   }
 
   Status add_layer(const std::string& name, const HostPath& path, ShowAs show, uint64_t extra) {
@@ -324,9 +333,28 @@ class Builder {
                                     target(at, Node::directory)});
   }
 
+  // After /proc/sys was made read-only, which covers it with a copy of itself.
+  Status add_boot_id() {
+    for (const std::string& path : options_.read_only) program_.push_back(step::MakeReadOnly{path});
+    if (plan_.boot_id.empty()) return {};
+    const HostPath file = plan_.state_dir / "boot_id";
+    // That of an earlier start is read-only, to a user too.
+    if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
+      return Error::from_errno(errno, "replacing " + printable(file.str()));
+    }
+    const sys::FileFd fd = PD_TRY(
+        sys::open_file(file.str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
+    PD_TRY(sys::write_all(fd, plan_.boot_id + "\n"));
+    const uint64_t attributes = kNoPrograms | MOUNT_ATTR_RDONLY;
+    Source source = PD_TRY(
+        sources_.open({file, attributes, ShowAs::whoever_owns_it, sys::Submounts::leave_out}));
+    const Target target{"proc/sys/kernel/random/boot_id", Node::file, Missing::refuse};
+    program_.push_back(step::BindTree{std::move(source), attributes, target});
+    return {};
+  }
+
   // Over everything else, and last: what is masked stays masked.
   void add_masks() {
-    for (const std::string& path : options_.read_only) program_.push_back(step::MakeReadOnly{path});
     for (const std::string& path : options_.masked) program_.push_back(step::Mask{path});
     for (const GuestPath& denied : plan_.denied_paths) {
       program_.push_back(step::Mask{below_root(denied)});

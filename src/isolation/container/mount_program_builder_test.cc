@@ -105,6 +105,36 @@ TEST_F(MountProgramBuilder, UppersThatATmpfsCannotHoldAreMadeOnDisk) {
   EXPECT_EQ(st.st_mode & 07777, 01711u) << "the tree looks like its lower";
 }
 
+TEST_F(MountProgramBuilder, WhatIsKeptOfATreeWithoutAnUpperLiesWhereThePlanSays) {
+  add_overlay("/usr");
+  plan_.kept_uppers[GuestPath("/usr")] = {host("view/fs"), host("view/work")};
+  options_.upper_parent = host("uppers");  // for those that are thrown away
+  auto links = steps_of<step::ScratchSymlink>(must_build());
+  ASSERT_EQ(links.size(), 2u);
+  EXPECT_EQ(links[0].name + " -> " + links[0].target, "u0 -> p0/fs");
+  EXPECT_FALSE(sys::exists(dir_.path() + "/uppers"));
+}
+
+TEST_F(MountProgramBuilder, ABootIdCoversTheMachinesAfterProcSysIsReadOnly) {
+  plan_.state_dir = HostPath(dir_.path());
+  plan_.boot_id = "of this sandbox";
+  options_.read_only = {"proc/sys"};
+  MountProgram program = must_build();
+  EXPECT_EQ(sys::read_file(dir_.path() + "/boot_id").value(), "of this sandbox\n");
+  plan_.boot_id = "of its next start";
+  program = must_build();
+  EXPECT_EQ(sys::read_file(dir_.path() + "/boot_id").value(), "of its next start\n");
+  size_t covered = 0;
+  size_t sealed = 0;
+  for (size_t i = 0; i < program.size(); ++i) {
+    const auto* bind = std::get_if<step::BindTree>(&program[i]);
+    if (bind != nullptr && bind->at.path == "proc/sys/kernel/random/boot_id") covered = i;
+    if (std::holds_alternative<step::MakeReadOnly>(program[i])) sealed = i;
+  }
+  EXPECT_GT(covered, sealed);
+  EXPECT_GT(sealed, 0u);
+}
+
 TEST_F(MountProgramBuilder, ParentsAreMountedBeforeWhatLiesInThem) {
   add_view("/home/user/project");
   add_overlay("/home");

@@ -131,6 +131,9 @@ class FakeSandbox : public Sandbox {
   bool oom_killed() override { return false; }
   model::Usage usage() override { return {}; }
 
+  model::Control pausing() const override {
+    return {"pause", model::ControlState::enforced, "it is a test's"};
+  }
   Status freeze() override {
     if (agent_) agent_->set_frozen(true);
     return {};

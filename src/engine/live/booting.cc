@@ -1,0 +1,162 @@
+// Of Sandboxes: one start of a sandbox, the first or another, over its layers.
+#include <algorithm>
+#include <utility>
+
+#include "engine/live/catalogue.h"
+#include "engine/live/code_interpreter.h"
+#include "engine/live/live_record.h"
+#include "engine/live/sandboxes.h"
+#include "engine/live/start_up.h"
+#include "engine/live/writable_places.h"
+#include "sys/clock.h"
+#include "sys/fault_point.h"
+#include "sys/pid.h"
+
+namespace paddock::engine {
+namespace {
+
+// The agent's own deadline lies this far behind ours.
+constexpr uint64_t kAgentSlackMs = 10'000;
+
+// Who is by a rule's name refused could be reached by number: then only names are open.
+void open_to_addresses(model::EgressPolicy& policy) {
+  for (auto& list : policy.lists) {
+    const bool refuses_names = std::any_of(list.begin(), list.end(), [](const auto& rule) {
+      return rule.action == model::EgressAction::deny && rule.hosts;
+    });
+    for (model::EgressRule& rule : list) {
+      if (rule.every_public_host && !refuses_names) rule.every_public_address = true;
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const EgressSource>> Sandboxes::granted() {
+  std::lock_guard lock(granted_mutex_);
+  if (granted_) return granted_;
+  auto source = make_egress_source({.settings = policy_.settings,
+                                    .caller_environment = options_.caller_environment,
+                                    .caller_home = options_.caller_home,
+                                    .workspace = {},
+                                    .home = parts_.home});
+  if (!source.ok()) {
+    Error error = std::move(source).error();
+    // Nobody has asked for it: a machine without package tools has sandboxes all the same.
+    const bool optional =
+        options_.egress == EgressWord::shipped && error.code() == Code::failed_precondition;
+    if (!optional) return error.add_context("finding what may leave");
+    source = EgressSource();
+    source->nothing_because = error.describe() + "; " + error.remedy();
+  }
+  open_to_addresses(source->policy);
+  granted_ = std::make_shared<const EgressSource>(std::move(*source));
+  return granted_;
+}
+
+Result<LivePlan> Sandboxes::plan(net::Task& task, net::Worker& worker,
+                                 const std::string& base_template, const NetworkRequest& network) {
+  return worker.run(task, [&]() -> Result<LivePlan> {
+    const LiveEgress egress{network_, PD_TRY(granted())};
+    return plan_live(parts_, policy_, egress, {base_template, network});
+  });
+}
+
+// Under a boot id of its own.
+Result<StartedUp> Sandboxes::boot(net::Task& task, LivePlan plan, Booting what) {
+  const auto stack =
+      PD_TRY(books_.run(task, [&] { return layers().stack_of(what.info.layer); }));
+  isolation::SandboxPlan& sandbox = plan.run.sandbox;
+  sandbox.id = what.info.id;
+  sandbox.state_dir = what.record.directory();
+  sandbox.boot_id = new_boot_id();
+  sandbox.lifetime = options_.lifetime;
+  if (options_.lifetime == isolation::Lifetime::leased) sandbox.held = {what.record.lock()};
+  auto started = what.worker.run(task, [&]() -> Result<StartedUp> {
+    std::vector<model::HostPath> directories;
+    for (const std::string& layer : stack) directories.push_back(layers().directory_of(layer));
+    PD_TRY(keep_writes(sandbox, layers().directory_of("below"), directories));
+    const LiveEgress egress{network_, PD_TRY(granted())};
+    return start_up(parts_, std::move(plan),
+                    {what.worker, egress, static_cast<uint64_t>(what.lives_ms) + kAgentSlackMs});
+  });
+  sys::fault_point("live.create.started");
+  if (!started.ok()) return std::move(started).error();
+  for (const auto& [name, value] : what.info.environment) started->setup.environment[name] = value;
+  started->setup.ports_are_guarded = what.network.traffic == NetworkRequest::Traffic::with_token;
+  started->setup.host_mask = what.network.host_mask;
+  Status noted = put_on_record(task, what, *started);
+  if (noted.ok()) return started;
+  what.worker.run(task, [&] { return started->parts.sandbox->destroy().ok(); });
+  return std::move(noted).error();
+}
+
+// First the record, then the agent is told: one that outlives us is always found.
+Status Sandboxes::put_on_record(net::Task& task, const Booting& what, StartedUp& started) {
+  const int pid = sys::pid_of(started.parts.sandbox->agent());
+  PD_TRY(books_.run(task, [&] { return what.record.started(pid); }));
+  if (options_.lifetime != isolation::Lifetime::leased) return {};
+  PD_TRY(books_.run(task, [&] {
+    return LiveRecords(parts_.database)
+        .put(what.info.id, {started.setup, what.info.base_template, what.info.environment,
+                            what.info.lifecycle, what.network});
+  }));
+  sys::fault_point("live.create.recorded");
+  PD_TRY(what.worker.run(task, [&] { return let_outlive(*started.parts.link); }));
+  sys::fault_point("live.create.leased");
+  return {};
+}
+
+Status Sandboxes::start_services(net::Task& task, LiveSandbox& sandbox) {
+  if (sandbox.info().base_template != kCodeInterpreter) return {};
+  return sandbox.start_service(task, code_interpreter_command(), kCodeInterpreterPort);
+}
+
+// Starts it anew on what it has written.
+Status Sandboxes::stand_up(net::Task& task, LiveSandbox& sandbox, int64_t deadline_ms) {
+  const auto entry = sandboxes_.find(sandbox.id());
+  if (!sandbox.is_alive() || entry == sandboxes_.end()) {
+    return Error(Code::unavailable, "the sandbox has ended");
+  }
+  // A kill meanwhile forgets it; the last to let go of the record removes it, on its thread.
+  std::shared_ptr<SandboxRecord> record = entry->second.record;
+  Status standing = stand_up(task, sandbox, *record, deadline_ms);
+  const bool ended = !sandbox.is_alive();
+  PD_TRY(books_.run(task, [&]() -> Status {
+    record.reset();
+    return ended ? LiveRecords(parts_.database).remove(sandbox.info().id) : Status();
+  }));
+  return standing;
+}
+
+Status Sandboxes::stand_up(net::Task& task, LiveSandbox& sandbox, SandboxRecord& record,
+                           int64_t deadline_ms) {
+  sandbox.begin_standing_up();
+  const LiveInfo info = sandbox.info();
+  const NetworkRequest network = sandbox.network();
+  const int64_t left_ms = std::max<int64_t>(deadline_ms - sys::wall_clock_ms(), 1);
+  LivePlan planned = PD_TRY(plan(task, sandbox.worker(), info.base_template, network));
+  StartedUp started = PD_TRY(
+      boot(task, std::move(planned), {info, network, record, sandbox.worker(), left_ms}));
+  if (sandbox.stand_up(started.setup, started.parts, deadline_ms) == LiveSandbox::Taken::no) {
+    (void)sandbox.worker().run(task, [&] { return started.parts.sandbox->destroy(); }).ok();
+    return Error(Code::unavailable, "it was ended meanwhile");
+  }
+  PD_TRY(start_services(task, sandbox));
+  return note(task, sandbox);
+}
+
+// On record first: a daemon that ends halfway leaves one that is asleep, with all its files.
+Status Sandboxes::lie_down(net::Task& task, LiveSandbox& sandbox) {
+  if (!sandbox.is_alive()) return Error(Code::unavailable, "the sandbox has ended");
+  LiveInfo asleep = sandbox.info();
+  asleep.state = SandboxState::paused;
+  asleep.kept = Keep::files;
+  PD_TRY(books_.run(task, [&] { return Catalogue(parts_.database).set_state(asleep); }));
+  sys::fault_point("live.sleep.noted");
+  PD_TRY(sandbox.lie_down(task));
+  sys::fault_point("live.sleep.ended");
+  return {};
+}
+
+}  // namespace paddock::engine
