@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ Status make_dirs(const std::string& path, mode_t mode);  // with parents
 // Removes a tree, however deep, without crossing mounts or following symlinks. A missing path is
 // success.
 Status remove_tree(const std::string& path);
+// unavailable: `stop` became true before its end.
+Status remove_tree(const std::string& path, const std::atomic<bool>& stop);
 Status remove_tree_at(const DirFd& parent, const std::string& name);
 
 Result<struct stat> stat_path(const std::string& path);  // follows symlinks

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "base/strings.h"
@@ -30,11 +31,12 @@ Status remove_entry(const DirFd& parent, const std::string& name, int flags) {
   return fail("removing", name);
 }
 
-Status remove_below(const DirFd& dir) {
+Status remove_below(const DirFd& dir, const std::atomic<bool>* stop) {
   struct stat root {};
   if (::fstat(dir.get(), &root) != 0) return fail("examining", "directory");
   TreeVisitor visitor;
   visitor.enter = [&](const WalkEntry& entry) -> Result<Descend> {
+    if (stop != nullptr && *stop) return Error(Code::unavailable, "removing was stopped");
     if (!S_ISDIR(entry.st.st_mode)) {
       PD_TRY(remove_entry(entry.parent, entry.name, 0));
       return Descend::no;
@@ -52,20 +54,7 @@ Status remove_below(const DirFd& dir) {
   return walk_tree(dir, visitor);
 }
 
-}  // namespace
-
-Status remove_tree(const std::string& path) {
-  size_t slash = path.find_last_of('/');
-  auto parent = open_dir(slash == std::string::npos ? "."
-                         : slash == 0               ? "/"
-                                                    : path.substr(0, slash));
-  if (!parent.ok()) {
-    return parent.error().code() == Code::not_found ? Status() : Status(std::move(parent).error());
-  }
-  return remove_tree_at(*parent, path.substr(slash + 1));
-}
-
-Status remove_tree_at(const DirFd& parent, const std::string& name) {
+Status remove(const DirFd& parent, const std::string& name, const std::atomic<bool>* stop) {
   if (::unlinkat(parent.get(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR && errno != EPERM) return fail("removing", name);
   struct stat parent_st {};
@@ -85,8 +74,33 @@ Status remove_tree_at(const DirFd& parent, const std::string& name) {
   auto dir = open_dir_at(parent, name);
   if (!dir.ok())
     return dir.error().code() == Code::not_found ? Status() : Status(std::move(dir).error());
-  PD_TRY(remove_below(*dir));
+  PD_TRY(remove_below(*dir, stop));
   return remove_entry(parent, name, AT_REMOVEDIR);
+}
+
+Status remove(const std::string& path, const std::atomic<bool>* stop) {
+  size_t slash = path.find_last_of('/');
+  auto parent = open_dir(slash == std::string::npos ? "."
+                         : slash == 0               ? "/"
+                                                    : path.substr(0, slash));
+  if (!parent.ok()) {
+    return parent.error().code() == Code::not_found ? Status() : Status(std::move(parent).error());
+  }
+  return remove(*parent, path.substr(slash + 1), stop);
+}
+
+}  // namespace
+
+Status remove_tree(const std::string& path) {
+  return remove(path, nullptr);
+}
+
+Status remove_tree(const std::string& path, const std::atomic<bool>& stop) {
+  return remove(path, &stop);
+}
+
+Status remove_tree_at(const DirFd& parent, const std::string& name) {
+  return remove(parent, name, nullptr);
 }
 
 }  // namespace paddock::sys

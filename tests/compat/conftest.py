@@ -60,3 +60,19 @@ def sdk(package, daemon):
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def daemons(paddock):
+    """Makes daemons, one at a time. At the end all sandboxes are killed and the last daemon stopped."""
+    made = []
+
+    def start(**options):
+        made.append(Daemon(paddock, leased=True, **options))
+        return made[-1]
+
+    yield start
+    last = made[-1] if made and made[-1].process.poll() is None else start()
+    for sandbox in last.request("GET", "/v2/sandboxes")[1]:
+        assert last.request("DELETE", f"/sandboxes/{sandbox['sandboxID']}")[0] == 204
+    assert last.stop() == 0, last.log.read_text()

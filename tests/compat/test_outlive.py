@@ -1,122 +1,14 @@
 """Sandboxes that outlive the daemon: it is stopped, or killed at any point, and the next one finds them."""
 import base64
-import json
-import os
 import socket
-import sqlite3
 import time
 from http.client import HTTPException
 
 import pytest
-from support.daemon import Daemon
 from support.host import processes
+from support.outlive import check_whole, ids, reason_of
+from support.process_stream import replay, run, start
 from support.program import PATIENCE
-
-
-@pytest.fixture
-def daemons(paddock):
-    """Makes daemons, one at a time. At the end all sandboxes are killed and the last daemon stopped."""
-    made = []
-
-    def start(**options):
-        made.append(Daemon(paddock, leased=True, **options))
-        return made[-1]
-
-    yield start
-    last = made[-1] if made and made[-1].process.poll() is None else start()
-    for sandbox in last.request("GET", "/v2/sandboxes")[1]:
-        assert last.request("DELETE", f"/sandboxes/{sandbox['sandboxID']}")[0] == 204
-    assert last.stop() == 0, last.log.read_text()
-
-
-def envelope(message):
-    body = json.dumps(message).encode()
-    return b"\0" + len(body).to_bytes(4, "big") + body
-
-
-class Stream:
-    """The events of a process, as far as one wants to hear them."""
-
-    def __init__(self, daemon, sandbox, method, message, headers=None):
-        self.socket = socket.create_connection(("127.0.0.1", daemon.port), PATIENCE)
-        body = envelope(message)
-        head = {
-            "Host": "localhost",
-            "E2b-Sandbox-Id": sandbox["sandboxID"],
-            "E2b-Sandbox-Port": "49983",
-            "X-Access-Token": sandbox["envdAccessToken"],
-            "Content-Type": "application/connect+json",
-            "Content-Length": len(body),
-            **(headers or {}),
-        }
-        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
-        self.socket.sendall(
-            f"POST /process.Process/{method} HTTP/1.1\r\n{lines}\r\n".encode() + body
-        )
-        self.file = self.socket.makefile("rb")
-        status = self.file.readline()
-        assert b" 200 " in status, status
-        while self.file.readline().strip():
-            pass
-        self.pending = b""
-        self.out, self.pid, self.code, self.first = b"", None, None, None
-
-    def _read(self, count):
-        while len(self.pending) < count:
-            size = int(self.file.readline() or b"0", 16)
-            if size == 0:
-                return None
-            self.pending += self.file.read(size)
-            self.file.readline()
-        data, self.pending = self.pending[:count], self.pending[count:]
-        return data
-
-    def until(self, holds):
-        """Reads on until it holds, or the end. Whether it holds."""
-        while not holds():
-            head = self._read(5)
-            if head is None:
-                return False
-            message = json.loads(self._read(int.from_bytes(head[1:], "big")) or b"{}")
-            assert "error" not in message, message
-            event = message.get("event", {})
-            if self.first is None and "sequence" in message:
-                self.first = message["sequence"]
-            self.pid = event.get("start", {}).get("pid", self.pid)
-            self.out += base64.b64decode(event.get("data", {}).get("stdout", ""))
-            self.code = event.get("end", {}).get("exitCode", 0) if "end" in event else self.code
-        return True
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
-
-
-def start(daemon, sandbox, script, tag=None, stdin=False, wait=""):
-    """A command that runs on; its output up to the words."""
-    message = {"process": {"cmd": "/bin/sh", "args": ["-c", script]}, "stdin": stdin}
-    if tag:
-        message["tag"] = tag
-    stream = Stream(daemon, sandbox, "Start", message)
-    assert stream.until(lambda: stream.pid is not None and wait.encode() in stream.out)
-    return stream
-
-
-def run(daemon, sandbox, script):
-    stream = start(daemon, sandbox, script)
-    assert stream.until(lambda: stream.code is not None)
-    stream.close()
-    return stream.out.decode(), stream.code
-
-
-def replay(daemon, sandbox, selector, first=0):
-    return Stream(
-        daemon, sandbox, "Connect", {"process": selector}, {"X-Paddock-Output-From": first}
-    )
-
-
-def ids(daemon):
-    return [sandbox["sandboxID"] for sandbox in daemon.request("GET", "/v2/sandboxes")[1]]
 
 
 @pytest.mark.parametrize("how", ["stop", "kill"])
@@ -224,16 +116,6 @@ def is_sleep(pid):
         return False
 
 
-def reason_of(paddock, sandbox):
-    database = sqlite3.connect(f"file:{paddock.state}/paddock.db?mode=ro", uri=True)
-    row = database.execute(
-        "SELECT state, reason FROM live_sandbox WHERE id = ?", (sandbox["sandboxID"],)
-    ).fetchone()
-    database.close()
-    assert row[0] == "gone"
-    return row[1]
-
-
 def test_no_socket_or_lock_of_its_agent_is_within_reach_of_a_sandbox(daemons, paddock):
     daemon = daemons()
     made = daemon.create()
@@ -294,14 +176,3 @@ def test_a_kill_during_a_takeover_leaves_the_sandbox(daemons, paddock):
     check_whole(second, paddock, at_most=1, at_least=1)
     listed = second.inside(made, "POST", "/process.Process/List", {})[1]["processes"]
     assert [process["tag"] for process in listed] == ["sleeper"]
-
-
-def check_whole(daemon, paddock, at_most, at_least=0):
-    """Each one that is there works, and the state directory holds nothing of others."""
-    found = ids(daemon)
-    assert at_least <= len(found) <= at_most
-    for sandbox_id in found:
-        sandbox = daemon.request("GET", f"/sandboxes/{sandbox_id}")[1]
-        assert run(daemon, sandbox, "echo whole") == ("whole\n", 0)
-    kept = [name for name in os.listdir(paddock.state / "sandboxes") if not name.startswith(".")]
-    assert sorted(kept) == sorted(found)

@@ -83,10 +83,20 @@ struct Failed {
   std::string path;
 };
 
+// The kernel keeps no quota on the host's disk: what is sent must fit.
+uint64_t room_of(const Call& call) {
+  const uint64_t limit = call.sandbox->setup().limits.disk_bytes;
+  return limit - std::min(limit, call.sandbox->disk_used(call.task));
+}
+
+Error beyond_limit() {
+  return Error::from_errno(ENOSPC, "writing beyond the sandbox's disk limit");
+}
+
 class Uploads {
  public:
-  Uploads(const Call& call, std::vector<std::string> metadata)
-      : call_(call), metadata_(std::move(metadata)) {}
+  Uploads(const Call& call, uint64_t room, std::vector<std::string> metadata)
+      : call_(call), room_(room), metadata_(std::move(metadata)) {}
 
   std::optional<Failed> begin(const std::string& path) {
     auto absolute = engine::guest_path(path, call_.home());
@@ -98,6 +108,8 @@ class Uploads {
   }
   std::optional<Failed> add(std::string_view bytes) {
     if (!current_) return std::nullopt;  // a field that is no file
+    if (bytes.size() > room_) return Failed{beyond_limit(), current_->path};
+    room_ -= bytes.size();
     Status sent = send_piece(call_, *current_, bytes);
     if (!sent.ok()) return Failed{sent.error(), current_->path};
     return std::nullopt;
@@ -114,6 +126,7 @@ class Uploads {
 
  private:
   const Call& call_;
+  uint64_t room_;  // bytes
   std::vector<std::string> metadata_;
   std::optional<Upload> current_;
   std::vector<wire::FileEntry> written_;
@@ -179,16 +192,6 @@ boost::json::array describe(const std::vector<wire::FileEntry>& entries) {
     out.push_back(std::move(one));
   }
   return out;
-}
-
-// The kernel keeps no quota on the host's disk: what is sent must fit before it is taken.
-Status check_room(const Call& call) {
-  const uint64_t limit = call.sandbox->setup().limits.disk_bytes;
-  const uint64_t sent =
-      parse_u64(call.exchange.request().headers.get("content-length")).value_or(0);
-  const uint64_t used = call.sandbox->disk_used(call.task);
-  if (used < limit && sent <= limit - used) return {};
-  return Error::from_errno(ENOSPC, "writing beyond the sandbox's disk limit");
 }
 
 bool is_multipart(const net::http::RequestHead& request) {
@@ -263,10 +266,12 @@ Status upload(const Call& call, const Query& query) {
   const std::string path = value_of(query, "path");
   auto metadata = metadata_of(call.exchange.request().headers);
   if (!metadata.ok()) return respond_failure(call, metadata.error(), path);
-  if (Status room = check_room(call); !room.ok()) return respond_failure(call, room.error(), path);
+  const uint64_t room = room_of(call);
+  const auto length = parse_u64(call.exchange.request().headers.get("content-length"));
+  if (length.value_or(0) > room) return respond_failure(call, beyond_limit(), path);
   auto body = open_body(call.exchange);
   if (!body.ok()) return respond_failure(call, body.error(), path);
-  Uploads uploads(call, std::move(*metadata));
+  Uploads uploads(call, room, std::move(*metadata));
   auto failed = is_multipart(call.exchange.request()) ? take_parts(call, **body, uploads, path)
                                                       : take_whole(call, **body, uploads, path);
   if (failed) return respond_failure(call, failed->error, failed->path);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::chrono::milliseconds kPause{500};
 constexpr int64_t kLeastUs = 1'000'000;
 constexpr int64_t kShare = 20;
-constexpr int64_t kQuickUs = 20'000;
+constexpr int64_t kQuickUs = 250'000;
 
 }  // namespace
 

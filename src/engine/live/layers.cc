@@ -14,7 +14,6 @@
 #include "sys/fault_point.h"
 #include "sys/files.h"
 #include "sys/random.h"
-#include "sys/tree_walk.h"
 #include "sys/xattr.h"
 
 namespace paddock::engine {
@@ -108,26 +107,6 @@ Result<std::vector<HostPath>> Layers::begin() {
       left.push_back(directory_ / entry.name);
   }
   return left;
-}
-
-void remove_layer(const HostPath& directory, const std::atomic<bool>& stop) {
-  auto root = sys::open_dir(directory.str());
-  if (!root.ok()) return;
-  auto remove = [&](const sys::WalkEntry& entry, int flags) -> Status {
-    if (stop) return Error(Code::unavailable, "the daemon ends");
-    if (::unlinkat(entry.parent.get(), entry.name.c_str(), flags) == 0 || errno == ENOENT)
-      return {};
-    return Error::from_errno(errno, "removing " + printable(entry.name));
-  };
-  sys::TreeVisitor visitor;
-  visitor.closed = sys::Closed::open;
-  visitor.enter = [&](const sys::WalkEntry& entry) -> Result<sys::Descend> {
-    if (S_ISDIR(entry.st.st_mode)) return sys::Descend::yes;
-    PD_TRY(remove(entry, 0));
-    return sys::Descend::no;
-  };
-  visitor.leave = [&](const sys::WalkEntry& entry) { return remove(entry, AT_REMOVEDIR); };
-  if (sys::walk_tree(*root, visitor).ok()) (void)::rmdir(directory.c_str());
 }
 
 }  // namespace paddock::engine

@@ -1,7 +1,6 @@
 // What live sandboxes wrote, on disk: layers, one over the other, shared by snapshots and forks.
 #pragma once
 
-#include <atomic>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,9 +21,9 @@ class Layers {
       : directory_(home / "layers"), database_(database) {}
 
   model::HostPath directory_of(const std::string& id) const { return directory_ / id; }
-  // Before anything else: forgets what nothing uses, and finds what is half-made or half-removed;
-  // for remove_layer(). unsupported, with the remedy: the file system cannot hold what an overlay
-  // writes.
+  // Before anything else: forgets what nothing uses, and finds what is half-made or half-removed,
+  // for whoever removes it. unsupported, with the remedy: the file system cannot hold what an
+  // overlay writes.
   Result<std::vector<model::HostPath>> begin();
 
   // A place for one: a directory without a row, which begin() removes. Thread-safe.
@@ -34,16 +33,12 @@ class Layers {
   // `id`, then what lies below it, top first. resource_exhausted: more than an overlay takes.
   Result<std::vector<std::string>> stack_of(const std::string& id);
   // Forgets those that no living sandbox, no snapshot and nothing in `pinned` leads to. What is
-  // left of them on disk: for remove_layer().
+  // left of them on disk, for whoever removes it.
   Result<std::vector<model::HostPath>> collect(const std::multiset<std::string>& pinned);
 
  private:
   model::HostPath directory_;
   store::Database& database_;
 };
-
-// Removes what is on disk of a layer that is forgotten, unless it is told to stop: begin() of a
-// later daemon finds the rest. Long where there are many files: on a thread of its own.
-void remove_layer(const model::HostPath& directory, const std::atomic<bool>& stop);
 
 }  // namespace paddock::engine

@@ -3,6 +3,7 @@
 
 #include "engine/live/catalogue.h"
 #include "engine/live/sandboxes.h"
+#include "sys/fault_point.h"
 
 namespace paddock::engine {
 
@@ -10,6 +11,7 @@ Status Sandboxes::pause(net::Task& task, LiveSandbox& sandbox, Keep keep) {
   const auto turn = sandbox.changes().enter(task);
   if (keep == Keep::memory) {
     PD_TRY_CTX("pausing", sandbox.pause(task));
+    sys::fault_point("live.pause.stopped");
   } else {
     if (!sandbox.is_running()) {
       return Error(Code::failed_precondition, "the sandbox is not running");
@@ -35,6 +37,7 @@ Status Sandboxes::resume(net::Task& task, LiveSandbox& sandbox, ResumeRequest wa
     }
   } else {
     PD_TRY_CTX("resuming", sandbox.resume(task, wanted.deadline_ms));
+    sys::fault_point("live.resume.going");
   }
   return note(task, sandbox);
 }
