@@ -26,6 +26,7 @@ namespace {
 constexpr size_t kMaxBacklog = 192u << 10;
 constexpr size_t kReadAtATime = 64u << 10;
 constexpr uint64_t kOrphanRoundMs = 5;
+constexpr uint64_t kNobodyMs = 60'000;
 // A flood of refusals is sent as a few records with counts.
 constexpr uint64_t kDenialReportMs = 20;
 
@@ -213,7 +214,11 @@ Status Agent::write_stream() {
 void Agent::on_stream_lost() {
   if (!stream_.is_open()) return;
   lose_host();
-  if (!adopted_ || !timers_.is_set({TimerKind::sandbox_deadline})) stopping_ = true;
+  if (!adopted_) stopping_ = true;
+  // Held still it waits for whoever lets it go on. Let go on by one who has gone since, it has no
+  // deadline any more.
+  const bool has_end = timers_.is_set({TimerKind::sandbox_deadline}) || stand_still_.is_on();
+  if (!has_end) set_deadline(kNobodyMs);
 }
 
 Status Agent::take_stream_events() {

@@ -77,7 +77,7 @@ bool all_stand() {
 Status StandStill::stop() {
   // Elsewhere "all" would be everybody on the machine.
   if (::getpid() != 1) return Error(Code::failed_precondition, "this is not PID 1 of a sandbox");
-  stopped_before_.clear();
+  if (is_on_) return {};
   for (const ProcessInfo& process : list_processes()) {
     if (process.state == 'T') stopped_before_.insert(process.pid);
   }
@@ -85,7 +85,10 @@ Status StandStill::stop() {
   do {
     // Again and again: one that was not stopped yet may have sent another on.
     (void)::kill(-1, SIGSTOP);
-    if (all_stand()) return {};
+    if (all_stand()) {
+      is_on_ = true;
+      return {};
+    }
     std::this_thread::sleep_for(milliseconds{1});
   } while (steady_clock::now() < deadline);
   go_on();
@@ -93,6 +96,7 @@ Status StandStill::stop() {
 }
 
 void StandStill::go_on() {
+  is_on_ = false;
   for (const ProcessInfo& process : list_processes()) {
     if (process.pid != ::getpid() && !stopped_before_.contains(process.pid)) {
       (void)::kill(process.pid, SIGCONT);

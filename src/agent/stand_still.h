@@ -14,13 +14,15 @@ namespace paddock::agent {
 // sent SIGCONT (a timer), which nobody can forbid.
 class StandStill {
  public:
-  // Returns when all stand. failed_precondition: this is no PID 1, whose namespace "all" is.
-  // timed_out: some go on whatever they are sent; then all go on.
+  // Returns when all stand; said again it keeps to what it knows. failed_precondition: this is no
+  // PID 1, whose namespace "all" is. timed_out: some go on whatever they are sent; then all go on.
   Status stop();
   // But those that were stopped before.
   void go_on();
+  bool is_on() const { return is_on_; }
 
  private:
+  bool is_on_ = false;
   std::set<pid_t> stopped_before_;
 };
 

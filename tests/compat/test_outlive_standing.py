@@ -55,7 +55,7 @@ def test_what_is_asleep_needs_nothing_that_runs(daemons, paddock, how):
     post(first, made, "pause", memory=False)
     getattr(first, how)()
     # Whatever has no process is an orphan to this one.
-    assert paddock("run", "--no-workspace", "--", "true").code == 0
+    assert paddock("run", "--mode", "none", "--", "true").code == 0
     second = daemons()
     assert state(second, made) == "paused"
     post(second, made, "connect", timeout=600)

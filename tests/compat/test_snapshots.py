@@ -1,7 +1,9 @@
 """Snapshots, forks, and what is left of them."""
+import contextlib
 import os
 import subprocess
 import time
+from http.client import IncompleteRead
 
 import pytest
 from support.daemon import Daemon

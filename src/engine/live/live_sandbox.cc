@@ -79,12 +79,16 @@ void LiveSandbox::take_over(net::Task& task, const Resumed& resumed) {
   attach(task, resumed);
   if (!is_alive()) return;
   // It was let go on so that its agent could answer; or the daemon ended within a pause.
-  const wire::Hold::What what = is_running() ? wire::Hold::GO_ON : wire::Hold::STOP;
-  if (is_running()) arm();
-  Status held = session_ || what == wire::Hold::STOP ? hold(task, what) : Status();
-  if (held.ok() && session_ && is_running()) held = tell_deadline(task, info_.deadline_ms);
-  if (!held.ok() && on_end_) {
-    on_end_(*this, "it could not be taken over: " + held.error().describe());
+  Status done;
+  if (!is_running()) {
+    done = stop_everything(task);
+  } else {
+    arm();
+    if (session_) done = hold(task, wire::Hold::GO_ON);
+    if (session_ && done.ok()) done = tell_deadline(task, info_.deadline_ms);
+  }
+  if (!done.ok() && is_alive() && on_end_) {
+    on_end_(*this, "it could not be taken over: " + done.error().describe());
   }
 }
 

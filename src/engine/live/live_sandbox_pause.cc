@@ -84,7 +84,7 @@ LiveSandbox::Taken LiveSandbox::stand_up(LiveSetup& setup, LiveParts& parts, int
 
 // The agent's own clock does not stop while it is stopped: without a deadline until it goes on.
 Status LiveSandbox::stop_everything(net::Task& task) {
-  PD_TRY(tell_deadline(task, std::nullopt));
+  if (session_) PD_TRY(tell_deadline(task, std::nullopt));
   return hold(task, wire::Hold::STOP);
 }
 
