@@ -27,16 +27,27 @@ def world(online):
     """world(*options of serve): runs scripts against a daemon on a host that reaches HOSTS."""
     daemons = []
 
+    def serve(paddock, *options, **how):
+        daemon = Daemon(paddock, *options, wrap=paddock.internet.wrap, **how)
+        daemons.append(daemon)
+        sdk = Sdk(installed("e2b@2.51.0"), daemon, paddock.internet.wrap, PRELUDE)
+        sdk.internet = paddock.internet
+        return sdk
+
     def make(*options, policy=""):
-        folder = installed("e2b@2.51.0")
         paddock = online(HOSTS)
         if policy:
             paddock.policy(policy)
-        daemon = Daemon(paddock, *options, wrap=paddock.internet.wrap)
-        daemons.append(daemon)
-        sdk = Sdk(folder, daemon, paddock.internet.wrap, PRELUDE)
-        sdk.internet = paddock.internet
-        return sdk
+        return serve(paddock, *options)
+
+    def two(*options):
+        """The same world before and after its daemon is killed, which sandboxes outlive."""
+        paddock = online(HOSTS)
+        yield serve(paddock, *options, leased=True)
+        daemons.pop().kill()
+        yield serve(paddock, *options, leased=True)
+
+    make.two = two
 
     yield make
     for daemon in daemons:
@@ -232,3 +243,32 @@ def test_secrets_are_kept_and_never_told(world):
     """)
     for file in sdk.internet.folder.parent.glob("state/client-secrets/*"):
         assert b"the-value" not in file.read_bytes() and b"first" not in file.read_bytes()
+
+
+def test_what_may_leave_is_the_same_under_the_next_daemon(world):
+    worlds = world.two("--egress", "open")
+    first = next(worlds)
+    first("""
+    await Secret.create('KEY', 's3cr3t-of-the-client')
+    const network = { allowOut: ['a.example'], denyOut: [ALL],
+      rules: { 'a.example': [{ transform: { headers: { 'X-Key': '${e2b.secrets.KEY}', 'X-Plain': 'plain' } } }] } }
+    const s = await Sandbox.create({ network, metadata: { which: 'narrow' } })
+    await Sandbox.create({ metadata: { which: 'open' } })
+    const closed = await Sandbox.create({ metadata: { which: 'closed' } })
+    await closed.updateNetwork({ allowInternetAccess: false })
+    assert.ok(await reaches(s, 'http://a.example/'))
+    """)
+    second = next(worlds)
+    second("""
+    const by = {}
+    for (const one of await Sandbox.list().nextItems()) by[one.metadata.which] = await Sandbox.connect(one.sandboxId)
+    assert.ok(await reaches(by.narrow, 'http://a.example/'))
+    assert.ok(!await reaches(by.narrow, 'http://b.example/'))
+    const { out } = await fetched(by.narrow, 'https://a.example/')
+    assert.ok(out.includes('X-Key') && out.includes('"X-Plain": "plain"') && !out.includes('s3cr3t'), out)
+    assert.ok(await reaches(by.open, 'http://b.example/'))
+    assert.ok(!await reaches(by.closed, 'http://b.example/'))
+    const told = (await detail(by.narrow)).egress
+    assert.ok(told.denials.some(d => d.what === 'b.example'), JSON.stringify(told))
+    for (const one of Object.values(by)) await one.kill()
+    """)

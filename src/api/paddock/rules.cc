@@ -25,7 +25,7 @@ Result<ChangeRequest> change_of(const Request& request) {
 Status set(const Request& request, engine::LiveSandbox& sandbox, const ChangeRequest& change) {
   auto wanted = PD_TRY(e2b::network_with_word(sandbox.network(), change));
   wanted.must_reach = change.verb == ChangeVerb::allow ? change.host : "";
-  return sandbox.set_network(request.task, std::move(wanted));
+  return request.parts.sandboxes.set_network(request.task, sandbox, std::move(wanted));
 }
 
 }  // namespace
