@@ -1,11 +1,20 @@
 // The part of a live sandbox's life in which it stands still.
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "engine/live/live_sandbox.h"
 #include "sys/clock.h"
 
 namespace paddock::engine {
+
+namespace {
+
+// What a command that has just ended leaves is still on its way out.
+constexpr int kLeavingRounds = 20;
+constexpr std::chrono::milliseconds kLeavingRound{10};
+
+}  // namespace
 
 Status LiveSandbox::pause(net::Task& task) {
   PD_TRY(stand_still(task));
@@ -36,9 +45,15 @@ Status LiveSandbox::stand_still(net::Task& task) {
 }
 
 Result<bool> LiveSandbox::is_idle(net::Task& task) {
-  const LiveUsage now = PD_TRY(usage(task));
   auto runs = [](const auto& item) { return !item.second.process->has_ended(); };
-  return now.processes == 0 && std::ranges::none_of(processes_, runs);
+  for (int round = 0;; ++round) {
+    if (std::ranges::any_of(processes_, runs)) return false;
+    const LiveUsage now = PD_TRY(usage(task));
+    if (now.processes == 0 || round == kLeavingRounds) {
+      return now.processes == 0 && std::ranges::none_of(processes_, runs);
+    }
+    task.sleep(kLeavingRound);
+  }
 }
 
 Status LiveSandbox::lie_down(net::Task& task) {
