@@ -5,12 +5,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 
+#include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/pipe.h"
 
@@ -37,17 +41,44 @@ Result<pid_t> spawn(const Command& command, const Pipe& in, const Pipe& out, con
   if (!command.directory.empty()) {
     posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
   }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (command.limits) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> argv = c_strings(command.argv);
   std::vector<char*> envp = c_strings(command.environment);
   pid_t pid = -1;
-  int error = ::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), envp.data());
+  int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   if (error != 0) return Error::from_errno(error, "starting " + command.argv[0]);
   return pid;
 }
 
+Status limit(pid_t pid, const CommandLimits& limits) {
+  const std::array<std::pair<__rlimit_resource, uint64_t>, 4> all{
+      {{RLIMIT_CPU, limits.cpu_seconds},
+       {RLIMIT_AS, limits.memory_bytes},
+       {RLIMIT_FSIZE, limits.file_bytes},
+       {RLIMIT_CORE, 0}}};
+  for (const auto& [what, most] : all) {
+    const rlimit both{most, most};
+    if (::prlimit(pid, what, &both, nullptr) != 0) {
+      return Error::from_errno(errno, "limiting a program");
+    }
+  }
+  return {};
+}
+
+// Until then poll(2) may wait; -1: for ever.
+int left_ms(const Command& command, int64_t began_us) {
+  if (!command.limits) return -1;
+  const int64_t left = command.limits->wall_ms - (sys::monotonic_us() - began_us) / 1000;
+  return static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX));
+}
+
 // Moves bytes until both outputs end. Closes `in` when the input is written or not wanted.
 Status pump(const Command& command, Fd in, const Fd& out, const Fd& err, CommandResult& result) {
+  const int64_t began_us = sys::monotonic_us();
   ::fcntl(in.get(), F_SETFL, O_NONBLOCK);
   size_t written = 0;
   std::array<std::string*, 2> sinks{&result.out, &result.err};
@@ -58,7 +89,13 @@ Status pump(const Command& command, Fd in, const Fd& out, const Fd& err, Command
     fds[2].fd = -1;
   }
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-    if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) {
+    const int ready = ::poll(fds.data(), fds.size(), left_ms(command, began_us));
+    if (ready == 0) {
+      return Error(Code::timed_out, fmt::format("{} took more than {} ms", command.argv[0],
+                                                command.limits->wall_ms));
+    }
+    if (ready < 0) {
+      if (errno == EINTR) continue;
       return Error::from_errno(errno, "waiting for " + command.argv[0]);
     }
     for (size_t i = 0; i < 2; ++i) {
@@ -116,8 +153,9 @@ Result<CommandResult> run_command(const Command& command) {
   err.write.reset();
   IgnoreSigpipe ignore_sigpipe;
   CommandResult result;
-  Status pumped = pump(command, std::move(in.write), out.read, err.read, result);
-  if (!pumped.ok()) ::kill(pid, SIGKILL);
+  Status pumped = command.limits ? limit(pid, *command.limits) : Status();
+  if (pumped.ok()) pumped = pump(command, std::move(in.write), out.read, err.read, result);
+  if (!pumped.ok()) ::kill(command.limits ? -pid : pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
