@@ -18,6 +18,9 @@ using model::HostPath;
 constexpr size_t kMaxRequest = 128u << 20;
 constexpr size_t kMaxPatch = 32u << 20;
 constexpr size_t kMaxCommits = 1000;
+// A pack is whatever a sandbox made: a few bytes may stand for any number of them.
+constexpr sys::CommandLimits kLimits{
+    .cpu_seconds = 60, .memory_bytes = 1u << 30, .file_bytes = 512u << 20, .wall_ms = 120'000};
 
 // The objects of the repository that holds this directory; empty: there is none.
 std::string objects_near(HostPath directory) {
@@ -59,7 +62,8 @@ class Reader {
                        .input = std::move(input),
                        .input_file = {},
                        .output_limit = kMaxPatch,
-                       .environment = {}};
+                       .environment = {},
+                       .limits = kLimits};
     if (!borrowed_.empty()) {
       call.environment.push_back("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + borrowed_);
     }

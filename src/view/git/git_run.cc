@@ -78,6 +78,7 @@ Result<sys::CommandResult> run_git(GitCall call) {
   command.input = std::move(call.input);
   command.input_file = call.input_file.str();
   command.output_limit = call.output_limit;
+  command.limits = call.limits;
   return sys::run_command(command);
 }
 

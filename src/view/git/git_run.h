@@ -1,6 +1,7 @@
 // Runs the host's git so that nothing of a repository, user or environment steers it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct GitCall {
   std::string input;
   model::HostPath input_file;  // read instead of `input`
   size_t output_limit = 256u << 20;
-  std::vector<std::string> environment;  // added to the fixed one
+  std::vector<std::string> environment;        // added to the fixed one
+  std::optional<sys::CommandLimits> limits{};  // where what it reads is a sandbox's own making
 };
 
 // The program is taken from the system's directories, never from the caller's PATH. Environment and
