@@ -72,6 +72,14 @@ void print_push(const HeldPush& push) {
   }
 }
 
+void print_releases(const HeldPush& push) {
+  for (const egress::PushRelease& release : push.releases) {
+    print(fmt::format("  release {} by user {}: {}{}\n", ago(release.time_ms), release.uid,
+                      name_of(egress::kReleaseEndNames, release.end),
+                      release.reason.empty() ? "" : ", " + printable(release.reason)));
+  }
+}
+
 void print_contents(const Result<PushContents>& contents) {
   if (!contents.ok()) {
     print("\n");
@@ -105,6 +113,7 @@ Status show_push(const PushesArgs& args, const egress::PushStore& store, Context
     return {};
   }
   print_push(push);
+  print_releases(push);
   if (push.state != PushState::released) print_contents(contents);
   return {};
 }

@@ -1,7 +1,10 @@
 """A push that is to be reviewed is refused to the program and held; people release it or drop it."""
+import hashlib
 import json
 import stat
+import struct
 import subprocess
+import zlib
 
 import pytest
 
@@ -116,7 +119,12 @@ def test_a_push_is_held_shown_and_released_once(online, way):
     assert tip(origin) == new
     again = paddock("pushes", "release", push["id"], env=env)
     assert again.code == 1 and "already" in again.err
-    assert held(paddock)[0]["state"] == "released"
+    (after,) = held(paddock)
+    assert after["state"] == "released"
+    (release,) = after["releases"]
+    assert release["end"] == "sent" and release["reason"] == "" and release["uid"] == folder.stat().st_uid
+    assert release["time_ms"] >= push["held_ms"]
+    assert "release " in paddock("pushes", "show", push["id"]).ok().out
     assert not (folder / "request").exists()
     assert TOKEN not in released.out + released.err
 
@@ -147,7 +155,9 @@ def test_a_host_that_moved_on_gets_nothing(online, way):
     released = paddock("pushes", "release", push["id"], env=env)
     assert released.code == 1 and "moved on" in released.err, released
     assert tip(origin) == moved
-    assert held(paddock)[0]["state"] == "held"
+    (still,) = held(paddock)
+    assert still["state"] == "held"
+    assert [(r["end"], "moved on" in r["reason"]) for r in still["releases"]] == [("failed", True)]
 
 
 def test_a_release_needs_what_policy_gives_at_that_time(online, way):
@@ -164,6 +174,7 @@ def test_a_release_needs_what_policy_gives_at_that_time(online, way):
     way.policy(paddock)
     paddock("pushes", "release", push["id"], env=env).ok()
     assert tip(origin) != before
+    assert [r["end"] for r in held(paddock)[0]["releases"]] == ["refused", "sent"]
 
 
 def test_what_is_allowed_goes_at_once_and_what_is_not_is_refused_in_gits_words(online, way):
@@ -196,3 +207,40 @@ git push origin HEAD:refs/heads/main 2>&1; git rev-parse HEAD
     assert push["bytes"] > 5000000
     paddock("pushes", "release", push["id"], env=env).ok()
     assert tip(origin) == done.out.split()[-1]
+
+
+def varint(number, first_bits=7, high=0):
+    """A number as packs write it: seven bits a byte, the first with `first_bits` under `high`."""
+    out = [high | (number & ((1 << first_bits) - 1))]
+    number >>= first_bits
+    while number:
+        out[-1] |= 0x80
+        out.append(number & 0x7F)
+        number >>= 7
+    return bytes(out)
+
+
+def swelling_pack(copies):
+    """A pack of some KB, with an object of `copies` times 16 MiB: a delta that copies its base again and again."""
+    base = bytes(1 << 24)
+    id = hashlib.sha1(b"blob %d\0" % len(base) + base).digest()
+    size = 0xFFFFFF
+    delta = varint(len(base)) + varint(copies * size) + b"\xf0\xff\xff\xff" * copies
+    pack = b"PACK" + struct.pack(">II", 2, 2)
+    pack += varint(len(base), 4, 3 << 4) + zlib.compress(base)
+    pack += varint(len(delta), 4, 7 << 4) + id + zlib.compress(delta)
+    return pack + hashlib.sha1(pack).digest()
+
+
+def test_a_pack_that_swells_does_not_take_the_machine_with_it(online):
+    paddock = online(["git.example"])
+    repository(paddock.internet)
+    push_to_main(paddock, Https, Https.policy(paddock))
+    (push,) = held(paddock)
+    request = paddock.state / "pushes" / push["id"] / "request"
+    commands = request.read_bytes().split(b"PACK", 1)[0]
+    request.write_bytes(commands + swelling_pack(copies=4))
+    assert "cannot be shown" not in paddock("pushes", "show", push["id"]).ok().err, "the twin: 64 MiB are read"
+    request.write_bytes(commands + swelling_pack(copies=192))
+    shown = paddock("pushes", "show", push["id"]).ok()
+    assert "its commits cannot be shown" in shown.err and "memory" in shown.err, shown

@@ -1,6 +1,7 @@
 #include "egress/gate/release_push.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -17,6 +18,7 @@ namespace {
 
 // As far as the commands of a push may go.
 constexpr size_t kMaxCommands = 320 * 1024;
+constexpr size_t kMaxReason = 1024;
 
 // What is to be held may be released; what the rules refuse by now may not.
 Status check_rules(const HeldPush& push, const Target& target, const Policy& policy) {
@@ -131,14 +133,7 @@ Status talk(net::Task& task, const PushPlace& place, PushChannel& channel, Relea
   return {};
 }
 
-}  // namespace
-
-Result<ReleasedPush> release_push(net::Task& task, Core& core, const SandboxRules& rules,
-                                  const std::string& id) {
-  ReleasedPush out{.push = PD_TRY(core.pushes.find(id)), .report = {}};
-  const sys::FileFd lock = PD_TRY(core.pushes.lock(out.push.id));
-  out.push = PD_TRY(core.pushes.find(out.push.id.str()));
-  PD_TRY(check_state(out.push));
+Status attempt(net::Task& task, Core& core, const SandboxRules& rules, ReleasedPush& out) {
   const Target target{PD_TRY(parse_host(out.push.host)), out.push.port};
   PD_TRY(check_rules(out.push, target, *rules.policy));
   const HeldPush asked = out.push;
@@ -147,7 +142,54 @@ Result<ReleasedPush> release_push(net::Task& task, Core& core, const SandboxRule
       asked.transport == GitTransport::ssh ? open_ssh_push(place) : open_https_push(place);
   const Status talked = talk(task, place, *channel, out);
   channel->leave(task);
-  PD_TRY(talked);
+  return talked;
+}
+
+std::string problem_of(const git::PushReport& report) {
+  std::vector<std::string> problems;
+  if (!report.unpack_problem.empty()) problems.push_back(report.unpack_problem);
+  for (const git::RefResult& result : report.refs) {
+    if (!result.problem.empty()) problems.push_back(result.ref + ": " + result.problem);
+  }
+  return join(problems, "; ");
+}
+
+// For the record: who let it out, or tried to.
+void note(ReleasedPush& out, const Status& attempted) {
+  PushRelease release{.time_ms = sys::wall_clock_ms(), .uid = ::getuid(), .reason = {}};
+  if (!attempted.ok()) {
+    const Error error = Status(attempted).error();
+    const bool refused = error.code() == Code::permission_denied;
+    release.end = refused ? ReleaseEnd::refused : ReleaseEnd::failed;
+    release.reason = error.describe();
+  } else if (out.already_there) {
+    release.end = ReleaseEnd::already_there;
+  } else if (out.report.ok()) {
+    release.end = ReleaseEnd::sent;
+  } else {
+    release.end = ReleaseEnd::refused;
+    release.reason = problem_of(out.report);
+  }
+  release.reason.resize(std::min(release.reason.size(), kMaxReason));
+  std::vector<PushRelease>& all = out.push.releases;
+  all.push_back(std::move(release));
+  if (all.size() > kMaxPushReleases) all.erase(all.begin());
+}
+
+}  // namespace
+
+Result<ReleasedPush> release_push(net::Task& task, Core& core, const SandboxRules& rules,
+                                  const std::string& id) {
+  ReleasedPush out{.push = PD_TRY(core.pushes.find(id)), .report = {}};
+  const sys::FileFd lock = PD_TRY(core.pushes.lock(out.push.id));
+  out.push = PD_TRY(core.pushes.find(out.push.id.str()));
+  PD_TRY(check_state(out.push));
+  Status attempted = attempt(task, core, rules, out);
+  note(out, attempted);
+  if (!attempted.ok()) {
+    PD_TRY(core.pushes.save(out.push));
+    return std::move(attempted).error();
+  }
   const bool done = out.already_there || out.report.ok();
   PD_TRY(save(core.pushes, out.push, done ? PushState::released : PushState::held));
   if (done) PD_TRY(core.pushes.forget_request(out.push.id));

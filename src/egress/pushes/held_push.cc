@@ -41,6 +41,40 @@ Result<git::RefChange> read_change(const boost::json::value& value) {
                         .ref = PD_TRY(model::get_bytes(from, "ref"))};
 }
 
+boost::json::array to_json(const std::vector<PushRelease>& releases) {
+  boost::json::array list;
+  for (const PushRelease& release : releases) {
+    object entry;
+    entry["time_ms"] = release.time_ms;
+    entry["uid"] = release.uid;
+    entry["end"] = name_of(kReleaseEndNames, release.end);
+    model::put_bytes(entry, "reason", release.reason);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Result<PushRelease> read_release(const boost::json::value& value) {
+  if (!value.is_object()) return corrupt("releases");
+  const object& from = value.get_object();
+  return PushRelease{.time_ms = PD_TRY(get_number<int64_t>(from, "time_ms")),
+                     .uid = PD_TRY(get_number<uint32_t>(from, "uid")),
+                     .end = PD_TRY(get_name(from, "end", kReleaseEndNames)),
+                     .reason = PD_TRY(model::get_bytes(from, "reason"))};
+}
+
+// Records of earlier versions have none.
+Result<std::vector<PushRelease>> read_releases(const object& from) {
+  std::vector<PushRelease> out;
+  const boost::json::value* releases = from.if_contains("releases");
+  if (releases == nullptr) return out;
+  if (!releases->is_array()) return corrupt("releases");
+  for (const boost::json::value& release : releases->get_array()) {
+    out.push_back(PD_TRY(read_release(release)));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string HeldPush::url() const {
@@ -74,6 +108,7 @@ object to_json(const HeldPush& push) {
   out["bytes"] = push.bytes;
   out["held_ms"] = push.held_ms;
   out["released_ms"] = push.released_ms;
+  out["releases"] = to_json(push.releases);
   return out;
 }
 
@@ -103,6 +138,7 @@ Result<HeldPush> parse_held_push(std::string_view text) {
   push.bytes = PD_TRY(get_number<uint64_t>(from, "bytes"));
   push.held_ms = PD_TRY(get_number<int64_t>(from, "held_ms"));
   push.released_ms = PD_TRY(get_number<int64_t>(from, "released_ms"));
+  push.releases = PD_TRY(read_releases(from));
   return push;
 }
 

@@ -24,6 +24,22 @@ inline constexpr EnumNames<PushState, 3> kPushStateNames{{{PushState::held, "hel
                                                           {PushState::releasing, "releasing"},
                                                           {PushState::released, "released"}}};
 
+// One try to release it.
+enum class ReleaseEnd { sent, already_there, refused, failed };
+inline constexpr EnumNames<ReleaseEnd, 4> kReleaseEndNames{
+    {{ReleaseEnd::sent, "sent"},
+     {ReleaseEnd::already_there, "already_there"},
+     {ReleaseEnd::refused, "refused"},  // by the rules in force, or by the host
+     {ReleaseEnd::failed, "failed"}}};
+
+struct PushRelease {
+  int64_t time_ms = 0;
+  uint32_t uid = 0;  // who asked for it
+  ReleaseEnd end = ReleaseEnd::failed;
+  std::string reason;  // where nothing was sent; a host's words are masked
+};
+inline constexpr size_t kMaxPushReleases = 32;  // on record; the newest
+
 struct HeldPush {
   model::PushId id;
   model::SandboxId sandbox;  // that pushed
@@ -39,6 +55,7 @@ struct HeldPush {
   uint64_t bytes = 0;  // of commands and pack
   int64_t held_ms = 0;
   int64_t released_ms = 0;
+  std::vector<PushRelease> releases{};  // oldest first
 
   // "https://git.example/acme/app.git"
   std::string url() const;
