@@ -123,17 +123,20 @@ enum class OwnValue { kept, replaced };
 // Whether the value is a secret: kept from bodies and responses, and sent by TLS alone.
 enum class Confidence { secret, open };
 
-// Where the secret is kept. Read on the host, once, before the sandbox starts.
-enum class SecretSource { environment, file, command, store };
-inline constexpr EnumNames<SecretSource, 4> kSecretSourceNames{
+// Where the secret is kept. Read on the host, once, before the sandbox starts; but for `agent`, the
+// caller's ssh agent, which keeps it and signs.
+enum class SecretSource { environment, file, command, store, agent };
+inline constexpr EnumNames<SecretSource, 5> kSecretSourceNames{
     {{SecretSource::environment, "environment"},
      {SecretSource::file, "file"},
      {SecretSource::command, "command"},
-     {SecretSource::store, "store"}}};
+     {SecretSource::store, "store"},
+     {SecretSource::agent, "agent"}}};
 
 struct SecretLocation {
   SecretSource source = SecretSource::environment;
-  std::string name;  // variable, path, command line, or name in Paddock's own store
+  std::string name;  // variable, path, command line, name in Paddock's own store, or fingerprint
+                     // of a key of the agent (empty: any)
 };
 
 // A secret and the requests that carry it. Inside, only its placeholder is seen.

@@ -90,15 +90,17 @@ Result<E> choice(const EnumNames<E, N>& names, std::string_view key, const Plain
   return refused(key, fmt::format("'{}' is not {}", printable(given), list_names(names)));
 }
 
-// "env:TOKEN", "file:/path", "command:pass show x", "store:name".
+// "env:TOKEN", "file:/path", "command:pass show x", "store:name", "agent:", "agent:SHA256:…".
 Result<SecretLocation> location(std::string_view key, const PlainValue& value) {
   const std::string given = PD_TRY(text(key, value));
   const size_t colon = given.find(':');
   const std::string kind = given.substr(0, colon);
   const auto source =
       kind == "env" ? SecretSource::environment : value_of(kSecretSourceNames, kind);
-  if (colon == std::string::npos || colon + 1 == given.size() || !source) {
-    return refused(key, "must be env:NAME, file:PATH, command:LINE or store:NAME");
+  const bool is_empty = colon + 1 == given.size() && source != SecretSource::agent;
+  if (colon == std::string::npos || is_empty || !source) {
+    return refused(key,
+                   "must be env:NAME, file:PATH, command:LINE, store:NAME or agent:FINGERPRINT");
   }
   return SecretLocation{*source, given.substr(colon + 1)};
 }
@@ -210,8 +212,9 @@ Result<EgressRule> read_egress_rule(const PlainTable& table) {
 Result<Credential> read_credential(const PlainTable& table) {
   Credential credential = PD_TRY(read_table(kCredentialKeys, table));
   if (credential.name.empty()) return refused("name", "is missing");
-  if (credential.secret.name.empty()) {
-    return refused("from", "is missing: env:NAME, file:PATH, command:LINE or store:NAME");
+  const bool is_of_agent = credential.secret.source == SecretSource::agent;
+  if (credential.secret.name.empty() && !is_of_agent) {
+    return refused("from", "is missing: env:NAME, file:PATH, command:LINE, store:NAME or agent:");
   }
   return credential;
 }

@@ -111,7 +111,9 @@ TEST(EgressTable, ACredentialIsRead) {
 TEST(EgressTable, ACredentialNeedsANameAndASource) {
   EXPECT_FALSE(read_credential({{"from", {"env:X"s}}}).ok());
   EXPECT_FALSE(read_credential({{"name", {"x"s}}}).ok());
-  for (const char* from : {"X", "env:", "vault:x", ":x", ""}) {
+  EXPECT_EQ(read_credential({{"name", {"x"s}}, {"from", {"agent:"s}}}).value().secret.source,
+            SecretSource::agent);
+  for (const char* from : {"X", "env:", "vault:x", ":x", "", "agent"}) {
     EXPECT_FALSE(read_credential({{"name", {"x"s}}, {"from", {std::string(from)}}}).ok()) << from;
   }
 }

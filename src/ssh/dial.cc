@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <libssh/callbacks.h>
 #include <libssh/libssh.h>
 
@@ -6,6 +7,7 @@
 
 #include "base/strings.h"
 #include "ssh/channel_relay.h"
+#include "ssh/confinement.h"
 #include "ssh/known_hosts.h"
 #include "ssh/sides.h"
 
@@ -87,7 +89,22 @@ class Client {
     return ssh_connect(session_) == SSH_OK ? Status() : failed("connecting");
   }
 
-  Status log_in() {
+  Status log_in() { return setup_.key.empty() ? log_in_by_agent() : log_in_by_key(); }
+
+  Status log_in_by_agent() {
+    if (::fcntl(kAgent, F_SETFD, FD_CLOEXEC) != 0 ||
+        ssh_set_agent_socket(session_, kAgent) != SSH_OK) {
+      return Error(Code::internal, "paddock-ssh: no key, and no agent");
+    }
+    if (ssh_userauth_agent(session_, nullptr) == SSH_AUTH_SUCCESS) return {};
+    return Error(Code::permission_denied, setup_.host + " does not let " + printable(setup_.user) +
+                                              " in by a key of the ssh agent")
+        .set_remedy(
+            "give the public key to the host; a key that asks before it is used (ssh-add "
+            "-c) must be confirmed in time");
+  }
+
+  Status log_in_by_key() {
     ssh_key key = nullptr;
     const int read =
         ssh_pki_import_privkey_base64(setup_.key.c_str(), nullptr, nullptr, nullptr, &key);
@@ -132,7 +149,9 @@ class Client {
 
 Status dial(sys::Fd wire, GateLink& gate) {
   const wire::SshFrame setup = PD_TRY(gate.wait_frame());
-  Client client(gate, PD_TRY(read_setup(setup)));
+  Setup known = PD_TRY(read_setup(setup));
+  PD_TRY(confine(known.known_hosts));
+  Client client(gate, std::move(known));
   PD_TRY(client.begin(std::move(wire)));
   return client.carry();
 }

@@ -1,15 +1,16 @@
 // paddock-ssh: speaks ssh for the gate, for one connection, in a process of its own: libssh takes
 // apart what a sandbox or a host sends where nothing else of Paddock is at hand.
 //
-//   paddock-ssh serve|dial   descriptor 3 is the ssh connection, 4 the gate (wire/ssh_frame.h)
+//   paddock-ssh serve|dial   descriptor 3 is the ssh connection, 4 the gate (wire/ssh_frame.h), 5
+//   an
+//                            ssh agent where no key is given
 #include <fcntl.h>
 #include <libssh/libssh.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include <string_view>
 
+#include "ssh/confinement.h"
 #include "ssh/sides.h"
 
 namespace paddock::ssh {
@@ -17,22 +18,12 @@ namespace {
 
 constexpr int kWire = 3, kGate = 4;
 
-// What it holds is a key or leads to one.
-void confine() {
-  const rlimit none{0, 0};
-  const rlimit few{32, 32};
-  ::setrlimit(RLIMIT_CORE, &none);
-  ::setrlimit(RLIMIT_NOFILE, &few);
-  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  ::signal(SIGPIPE, SIG_IGN);
-}
-
 int act(std::string_view side) {
   if (::fcntl(kWire, F_SETFD, FD_CLOEXEC) != 0 || ::fcntl(kGate, F_SETFD, FD_CLOEXEC) != 0) {
     return 2;
   }
-  confine();
+  hide();
+  ::signal(SIGPIPE, SIG_IGN);
   ssh_init();
   GateLink gate{sys::Fd(kGate)};
   const Status status = side == "serve" ? serve(sys::Fd(kWire), gate) : dial(sys::Fd(kWire), gate);

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "ssh/channel_relay.h"
+#include "ssh/confinement.h"
 #include "ssh/sides.h"
 
 namespace paddock::ssh {
@@ -163,6 +164,7 @@ Status serve(sys::Fd wire, GateLink& gate) {
   if (setup.kind != SshFrameKind::setup || fields.size() != 1) {
     return Error(Code::data_corrupt, "a setup that is none");
   }
+  PD_TRY(confine({}));
   return Server(gate).run(std::move(wire), fields[0]);
 }
 

@@ -13,8 +13,12 @@ namespace paddock::ssh {
 // streams. No shell, no terminal, no forwarding, no second channel.
 Status serve(sys::Fd wire, GateLink& gate);
 
-// The client of the real host. Setup: host, port, user, command, GIT_PROTOCOL, private key, then
-// files of known hosts. Tells the gate that it is ready, or failed (code, message, remedy).
+// Where a client without a key finds an ssh agent that signs for it.
+inline constexpr int kAgent = 5;
+
+// The client of the real host. Setup: host, port, user, command, GIT_PROTOCOL, private key (empty:
+// kAgent signs), then files of known hosts. Tells the gate that it is ready, or failed (code,
+// message, remedy).
 Status dial(sys::Fd wire, GateLink& gate);
 
 }  // namespace paddock::ssh

@@ -1,9 +1,13 @@
 """Git over ssh by repository and ref: the gate is the program's server and a client of the real host."""
 import json
+import os
+import shutil
 import subprocess
+import time
 
 import pytest
 
+from support.host import needs
 from support.internet import Ssh
 from support.rules import rule
 from support.trees import git
@@ -33,6 +37,86 @@ def policy(paddock, rules=None, key=None):
         (rules or rule(hosts=["git.example"], protocol="git", repositories=["**/acme/app"], push=["agent/*"]))
         + f'[[credential]]\nname = "key"\nkind = "ssh"\nfrom = "file:{key or paddock.ssh.key}"\n'
         + f'user = "{paddock.ssh.user}"\nhosts = ["git.example"]\n')
+
+
+@pytest.fixture
+def agent(base):
+    """A real ssh-agent without keys; `add(key)` gives it one and returns the fingerprint."""
+    needs("ssh-agent", shutil.which("ssh-agent"), "not installed")
+    path = base / "agent.sock"
+    process = subprocess.Popen(["ssh-agent", "-D", "-a", path], stdout=subprocess.DEVNULL)
+    until = time.monotonic() + 10
+    while not path.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+
+    class Agent:
+        env = {"SSH_AUTH_SOCK": str(path)}
+
+        def add(self, key):
+            subprocess.run(["ssh-add", "-q", key], env={**os.environ, **self.env}, check=True)
+            return subprocess.run(["ssh-keygen", "-lf", key], capture_output=True, text=True, check=True).stdout.split()[1]
+
+    yield Agent()
+    process.kill()
+    process.wait()
+
+
+def agent_policy(paddock, source, hosts=("git.example",)):
+    paddock.policy(
+        rule(hosts=["git.example"], protocol="git", repositories=["**/acme/app"], push=["agent/*"])
+        + f'[[credential]]\nname = "key"\nkind = "ssh"\nfrom = "{source}"\nuser = "{paddock.ssh.user}"\n'
+        + f"hosts = {json.dumps(list(hosts))}\n")
+
+
+def other_key(base):
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", base / "other"], check=True)
+    return base / "other"
+
+
+def test_a_key_stays_in_the_users_agent(hosted, agent):
+    fingerprint = agent.add(hosted.ssh.key)
+    agent.add(other_key(hosted.base))
+    hosted.ssh.key.unlink()  # nothing but the agent has it now
+    script = f"""
+git clone -q {url(hosted)} work 2>&1 && cd work || exit 9
+{COMMIT} --allow-empty -m one
+git push -q origin HEAD:refs/heads/agent/REF 2>&1 && echo WENT
+echo "agent: ${{SSH_AUTH_SOCK-none}}"
+"""
+    for ref, source in (("x", "agent:"), ("y", f"agent:{fingerprint}")):
+        agent_policy(hosted, source)
+        done = hosted.sh(script.replace("REF", ref), env=agent.env).ok()
+        assert "WENT" in done.out, done
+        assert "agent: none" in done.out, "inside there is no agent"
+        events = [e for e in done.report["network"]["events"] if e["protocol"] == "ssh" and e["verdict"] == "allowed"]
+        assert events and all(e["credentials"] == ["key"] for e in events)
+
+
+def test_another_key_of_the_agent_is_not_used(hosted, agent):
+    agent.add(hosted.ssh.key)
+    other = agent.add(other_key(hosted.base))
+    script = f"git ls-remote {url(hosted)} 2>&1 || echo $?"
+    agent_policy(hosted, f"agent:{other}")
+    assert "in by a key of the ssh agent" in hosted.sh(script, env=agent.env).ok().out
+    assert "Accepted" not in hosted.ssh.log()
+    agent_policy(hosted, "agent:", hosts=["elsewhere.example"])
+    assert "no credential of kind ssh is bound to git.example:22" in hosted.sh(script, env=agent.env).ok().out
+    agent_policy(hosted, "agent:")
+    assert "refs/heads/main" in hosted.sh(script, env=agent.env).ok().out, "the twin"
+
+
+def test_an_agent_that_cannot_sign_is_an_error_before_anything_runs(hosted, agent):
+    agent_policy(hosted, "agent:")
+    hosted.sh("true", env=agent.env).refused("the ssh agent does not hold a key", "ssh-add")
+    agent.add(other_key(hosted.base))
+    missing = "SHA256:" + "A" * 43
+    agent_policy(hosted, f"agent:{missing}")
+    hosted.sh("true", env=agent.env).refused(f"does not hold {missing}")
+    hosted.sh("true").refused("SSH_AUTH_SOCK is not set")
+    agent_policy(hosted, "agent:me@host")
+    hosted.sh("true", env=agent.env).refused("is no fingerprint")
+    hosted.policy(rule(hosts=["git.example"]) + '[[credential]]\nname = "x"\nfrom = "agent:"\nhosts = ["git.example"]\n')
+    hosted.sh("true", env=agent.env).refused("only a credential of kind ssh")
 
 
 def url(paddock, name="app"):

@@ -1,6 +1,7 @@
 """Git over ssh gives refs of repositories and nothing else: no shell, forwarding, key or other command."""
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -98,3 +99,33 @@ ssh-add -l 2>&1; find / -xdev -name 'ssh_host_*key' 2>/dev/null
         assert line not in done.out + done.err + json.dumps(done.report)
     assert done.out.count("git.example ssh-ed25519") == 1, "the gate's public key is"
     assert "Accepted" in hosted.ssh.log(), "and the key was used"
+
+
+def helpers_of(pid):
+    """Status files of the paddock-ssh processes below `pid`."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+            above = int(fields["PPid"])
+            while above not in (0, 1, pid):
+                above = int(Path(f"/proc/{above}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, KeyError, ValueError):
+            continue
+        if above == pid and fields["Name"] == "paddock-ssh":
+            found.append(fields)
+    return found
+
+
+def test_what_speaks_ssh_is_confined_on_both_sides(hosted):
+    script = f"sleep 1000 | ssh git.example \"git-upload-pack '{hosted.origin}'\""
+    process = hosted.start("run", "--", "sh", "-c", script, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert process.stdout.read(4).isalnum(), "the host's git speaks: all is in place"
+        helpers = helpers_of(process.pid)
+        assert len(helpers) == 2, helpers
+        for fields in helpers:
+            assert (fields["Seccomp"], fields["NoNewPrivs"]) == ("2", "1"), fields
+    finally:
+        process.terminate()
+        process.wait()

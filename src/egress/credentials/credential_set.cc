@@ -42,6 +42,10 @@ bool is_user(std::string text) {
   return is_name(text);
 }
 
+bool is_of_agent(const Credential& source) {
+  return source.secret.source == model::SecretSource::agent;
+}
+
 // A private key: programs inside hold nothing in its place.
 Status check_ssh(const LoadedCredential& loaded) {
   const Credential& source = loaded.source;
@@ -51,6 +55,7 @@ Status check_ssh(const LoadedCredential& loaded) {
   }
   if (source.methods || source.paths) return refused(source, "methods and paths are HTTP's");
   if (!source.user.empty() && !is_user(source.user)) return refused(source, "its user is no name");
+  if (is_of_agent(source)) return {};
   if (!loaded.secret.reveal().starts_with("-----BEGIN ")) {
     return refused(source, "its secret is no private key").set_remedy("name a file of ssh-keygen");
   }
@@ -181,9 +186,16 @@ std::optional<SshIdentity> CredentialSet::ssh_identity(const Target& target) con
         std::any_of(entry.hosts.begin(), entry.hosts.end(),
                     [&](const HostPattern& pattern) { return pattern.matches(*name); });
     if (!bound) continue;
-    return SshIdentity{.credential = source.name,
-                       .user = source.user.empty() ? "git" : source.user,
-                       .private_key = entry.loaded.secret};
+    SshIdentity identity{.credential = source.name,
+                         .user = source.user.empty() ? "git" : source.user,
+                         .private_key = Secret(std::string())};
+    if (is_of_agent(source)) {
+      identity.agent_socket = entry.loaded.secret.reveal();
+      identity.agent_key = source.secret.name;
+    } else {
+      identity.private_key = entry.loaded.secret;
+    }
+    return identity;
   }
   return std::nullopt;
 }

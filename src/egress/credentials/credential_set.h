@@ -19,7 +19,8 @@
 
 namespace paddock::egress {
 
-// A credential of the policy with the secret that its source gave.
+// A credential of the policy with the secret that its source gave; the path of the agent's socket
+// where that keeps it.
 struct LoadedCredential {
   model::Credential source;
   Secret secret;
@@ -41,6 +42,8 @@ struct SshIdentity {
   std::string credential;  // its name
   std::string user;
   Secret private_key;
+  std::string agent_socket{};  // in place of a key: who signs
+  std::string agent_key{};     // fingerprint of the one that may sign; empty: every one
 };
 
 // Immutable after make(); safe from any thread.

@@ -48,7 +48,8 @@ Helper::Helper(net::Loop& loop, sys::SocketFd wire, sys::SocketFd frames, net::S
     : peer_(peer), wire_(loop, std::move(wire)), frames_(loop, std::move(frames)), pumped_(loop) {}
 
 Result<std::unique_ptr<Helper>> Helper::start(net::Loop& loop, const std::string& program,
-                                              const std::string& side, net::Stream& peer) {
+                                              const std::string& side, net::Stream& peer,
+                                              sys::Fd agent) {
   if (program.empty()) {
     return Error(Code::unsupported, "git over ssh needs paddock-ssh, which is not installed")
         .set_remedy("install it beside paddock, or use https");
@@ -58,6 +59,7 @@ Result<std::unique_ptr<Helper>> Helper::start(net::Loop& loop, const std::string
   sys::HelperProcess process{.program = program, .words = {side}, .fds = {}};
   process.fds.push_back(std::move(wire.theirs));
   process.fds.push_back(std::move(frames.theirs));
+  if (agent.is_open()) process.fds.push_back(std::move(agent));
   sys::Process started = PD_TRY(sys::start_helper(std::move(process)));
   std::unique_ptr<Helper> helper(
       new Helper(loop, std::move(wire.ours), std::move(frames.ours), peer));

@@ -17,10 +17,12 @@ namespace paddock::egress::ssh {
 // writes. Destroying it kills the process: stop() comes first, so that its pump has ended.
 class Helper {
  public:
-  // `side`: "serve" or "dial". `peer` carries the ssh connection, and outlives the helper.
+  // `side`: "serve" or "dial". `peer` carries the ssh connection, and outlives the helper. `agent`:
+  // where it may ask for signatures, if it is open.
   // not_found: the program is not installed.
   static Result<std::unique_ptr<Helper>> start(net::Loop& loop, const std::string& program,
-                                               const std::string& side, net::Stream& peer);
+                                               const std::string& side, net::Stream& peer,
+                                               sys::Fd agent = {});
 
   // nullopt: the helper has ended. An error frame of it comes back as the error that it is.
   Result<std::optional<wire::SshFrame>> read(net::Task& task);
