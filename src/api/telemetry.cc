@@ -35,6 +35,8 @@ constexpr Metric kDenials{"paddock_denials_total", MetricKind::counter,
                           "What sandboxes were refused, by kind; equal ones of one sandbox once."};
 constexpr Metric kGate{"paddock_gate_decisions_total", MetricKind::counter,
                        "Decisions of the egress gate, by kind and verdict."};
+constexpr Metric kGateUntold{"paddock_gate_decisions_not_recorded_total", MetricKind::counter,
+                             "Decisions of the egress gate that came too fast to be recorded."};
 constexpr Metric kRequests{"paddock_http_requests_total", MetricKind::counter,
                            "Requests by class of route and status."};
 constexpr Metric kRequestSeconds{"paddock_http_request_seconds", MetricKind::histogram,
@@ -254,6 +256,15 @@ void Telemetry::on_egress(const engine::LiveInfo& info, const model::EgressEvent
   if (!event.reason.empty()) fields["reason"] = audit_text(event.reason);
   if (!event.method.empty()) fields["method"] = audit_text(event.method);
   record_event("egress", info.owner, fields);
+}
+
+void Telemetry::on_more_egress(const engine::LiveInfo& info, uint64_t count) {
+  metrics_.add(kGateUntold, {}, static_cast<double>(count));
+  object fields;
+  fields["sandbox"] = info.id.str();
+  put_owner(fields, info.owner);
+  fields["count"] = count;
+  record_event("egress_not_recorded", info.owner, fields);
 }
 
 void Telemetry::on_certificate(time_t good_until) {

@@ -43,6 +43,7 @@ class Telemetry : public engine::Observer {
   void on_command_ended(const engine::LiveInfo& info, int64_t took_us) override;
   void on_denied(const engine::LiveInfo& info, const model::Denial& denial) override;
   void on_egress(const engine::LiveInfo& info, const model::EgressEvent& event) override;
+  void on_more_egress(const engine::LiveInfo& info, uint64_t count) override;
 
   // What became of sandboxes, oldest first: the newest kMaxEvents, since the server started.
   struct Event {

@@ -73,14 +73,23 @@ Result<std::string> Network::trust_bundle() {
   return bundle;
 }
 
+void Network::set_on_event(OnEvent on_event) {
+  std::lock_guard lock(mutex_);
+  on_event_ = std::move(on_event);
+}
+
 void Network::take(const model::EgressEvent& event) {
   std::shared_ptr<Log> log;
+  OnEvent on_event;
   {
     std::lock_guard lock(mutex_);
     const auto found = logs_.find(event.sandbox);
-    if (found != logs_.end()) log = found->second;
+    if (found == logs_.end()) return;
+    log = found->second;
+    on_event = on_event_;
   }
-  if (log != nullptr) log->add(event);
+  log->add(event);
+  if (on_event) on_event(event);
 }
 
 NetworkSession::NetworkSession(Network& network, egress::Gate& gate, model::SandboxId id,

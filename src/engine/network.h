@@ -1,6 +1,7 @@
 // The gate of an engine, and what each sandbox asked of it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,11 @@ class Network {
   explicit Network(model::HostPath home, std::string ssh_program = {})
       : home_(std::move(home)), ssh_program_(std::move(ssh_program)) {}
 
+  // Told of every event of a sandbox at the gate, on the gate's threads. Before the first sandbox;
+  // nullptr: nobody any more.
+  using OnEvent = std::function<void(const model::EgressEvent&)>;
+  void set_on_event(OnEvent on_event);
+
   Result<egress::Gate*> gate();
   // The authority that opened TLS is signed by, with everything that the host trusts beside it: a
   // bundle for programs inside.
@@ -35,6 +41,7 @@ class Network {
   model::HostPath home_;
   std::string ssh_program_;
   std::mutex mutex_;
+  OnEvent on_event_;
   std::map<model::SandboxId, std::shared_ptr<Log>> logs_;
   std::unique_ptr<egress::Gate> gate_;  // last: it reports until it is gone
 };

@@ -31,7 +31,7 @@ def world(online):
         daemon = Daemon(paddock, *options, wrap=paddock.internet.wrap, **how)
         daemons.append(daemon)
         sdk = Sdk(installed("e2b@2.51.0"), daemon, paddock.internet.wrap, PRELUDE)
-        sdk.internet = paddock.internet
+        sdk.internet, sdk.paddock = paddock.internet, paddock
         return sdk
 
     def make(*options, policy=""):
@@ -272,3 +272,25 @@ def test_what_may_leave_is_the_same_under_the_next_daemon(world):
     assert.ok(told.denials.some(d => d.what === 'b.example'), JSON.stringify(told))
     for (const one of Object.values(by)) await one.kill()
     """)
+
+
+def test_what_the_gate_decided_is_in_the_audit_log(world):
+    sdk = world("--egress", "open")
+    sdk("""
+    const s = await Sandbox.create()
+    assert.ok(await reaches(s, 'http://a.example/path?secret=1'))
+    assert.ok(!await reaches(s, 'http://10.9.9.9/'))
+    await s.kill()
+    """)
+    log = sdk.paddock("audit", "show", "--json").ok().out
+    records = [json.loads(line) for line in log.splitlines()]
+    egress = [r for r in records if r["event"] == "egress"]
+    seen = {(r["kind"], r["verdict"], r["host"], r["port"]) for r in egress}
+    assert ("request", "allowed", "a.example", 80) in seen, seen
+    assert ("connection", "denied", "10.9.9.9", 80) in seen, seen
+    assert all(r["sandbox"] for r in egress) and "secret=1" not in log
+    text = sdk("""
+    const answer = await fetch(process.env.E2B_API_URL + '/metrics')
+    console.log(await answer.text())
+    """)
+    assert 'paddock_gate_decisions_total{kind="connection",verdict="denied"} 1' in text, text

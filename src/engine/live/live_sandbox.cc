@@ -121,6 +121,7 @@ void LiveSandbox::let_go(net::Task& task) {
     if (parts_.sandbox) parts_.sandbox->let_go();
     parts_.sandbox.reset();
     parts_.backend.reset();
+    parts_.network.reset();  // waits for the gate to let go
     return true;
   });
 }

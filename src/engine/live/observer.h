@@ -30,6 +30,8 @@ class Observer {
   virtual void on_denied(const LiveInfo& info, const model::Denial& denial) = 0;
   // What its gate decided about a name, a connection or a request.
   virtual void on_egress(const LiveInfo& info, const model::EgressEvent& event) = 0;
+  // That many more, which came too fast to be told one by one.
+  virtual void on_more_egress(const LiveInfo& info, uint64_t count) = 0;
 };
 
 }  // namespace paddock::engine

@@ -9,8 +9,6 @@
 #include "base/strings.h"
 #include "engine/live/catalogue.h"
 #include "engine/live/live_record.h"
-#include "engine/live/catalogue.h"
-#include "engine/live/live_record.h"
 #include "sys/clock.h"
 #include "sys/fault_point.h"
 #include "sys/files.h"
@@ -58,6 +56,25 @@ Sandboxes::~Sandboxes() {
   no_more_removals_ = true;
 }
 
+void Sandboxes::report_gate() {
+  if (options_.observer == nullptr) return;
+  auto told = [this](const model::SandboxId& id, const auto& tell) {
+    const auto found = sandboxes_.find(id.str());
+    if (found != sandboxes_.end()) tell(found->second.sandbox->info());
+  };
+  GateEvents::Telling telling;
+  telling.one = [this, told](const model::EgressEvent& event) {
+    told(event.sandbox, [&](const LiveInfo& info) { options_.observer->on_egress(info, event); });
+  };
+  telling.more = [this, told](const model::SandboxId& id, uint64_t count) {
+    told(id, [&](const LiveInfo& info) { options_.observer->on_more_egress(info, count); });
+  };
+  gate_events_ = std::make_unique<GateEvents>(loop_, std::move(telling));
+  network_.set_on_event([events = gate_events_.get()](const model::EgressEvent& event) {
+    events->add(event, sys::wall_clock_ms());
+  });
+}
+
 DiskWatch::Hooks Sandboxes::watch_hooks() {
   DiskWatch::Hooks hooks;
   hooks.sandboxes = [this] { return list(); };
@@ -80,6 +97,7 @@ Status Sandboxes::open() {
         .set_remedy("end it, or give this one a PADDOCK_HOME of its own");
   }
   lock_ = std::move(*lock);
+  report_gate();
   PD_TRY(Catalogue(parts_.database).forget_old());
   found_ = PD_TRY_CTX("taking over what an earlier daemon left", adopt_all(parts_));
   // Only now is it known which of them still write to theirs.
@@ -353,6 +371,7 @@ void Sandboxes::end(net::Task& task) {
   }
   for (const auto& event : ended) event->wait_surely(task);
   disk_watch_.stop(task);
+  network_.set_on_event(nullptr);
   while (!creating_.empty()) task.sleep(std::chrono::milliseconds(5));
 }
 

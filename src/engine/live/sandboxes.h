@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/live/adoption.h"
 #include "engine/live/disk_watch.h"
+#include "engine/live/gate_events.h"
 #include "engine/live/layer_pins.h"
 #include "engine/live/layers.h"
 #include "engine/live/live_sandbox.h"
@@ -177,6 +178,7 @@ class Sandboxes {
   void remove_later(std::vector<model::HostPath> layers);
   Status finish(net::Task& task, const std::string& id, std::string reason);
   DiskWatch::Hooks watch_hooks();
+  void report_gate();
   void on_time_up(LiveSandbox& sandbox);
   Status note(net::Task& task, LiveSandbox& sandbox);
   void end_later(LiveSandbox& sandbox, std::string reason);
@@ -189,6 +191,7 @@ class Sandboxes {
   policy::Compiled policy_;
   SandboxesOptions options_;
   Network network_;
+  std::unique_ptr<GateEvents> gate_events_;  // between open() and end()
   std::mutex granted_mutex_;
   std::shared_ptr<const EgressSource> granted_;
   sys::FileFd lock_;
