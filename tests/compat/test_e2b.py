@@ -1,5 +1,6 @@
 """The unmodified npm package against a real `paddock serve`."""
 import pytest
+from support.host import ROOT
 
 
 def test_a_key_is_right_wrong_or_somebody_elses(sdk, paddock):
@@ -51,6 +52,16 @@ def test_a_sandbox_is_made_told_about_and_killed(sdk):
 
 def test_an_unknown_template_is_said_to_be_unknown(sdk):
     sdk("await assert.rejects(Sandbox.create('nope'), /template 'nope' not found/)")
+
+
+def test_a_gateway_that_is_not_there_is_the_clients_error_and_leaves_no_sandbox(sdk):
+    """The client starts it, as root: a daemon of a user refuses that."""
+    words = "Failed to start MCP gateway.*not found" if ROOT else "root"
+    sdk(f"""
+    const options = {{ mcp: {{ some: {{ key: 'value' }} }}, metadata: {{ k: 'gateway' }} }}
+    await assert.rejects(Sandbox.create('base', options), /{words}/s)
+    assert.deepEqual(await Sandbox.list().nextItems(), [])
+    """)
 
 
 def test_a_sandbox_ends_when_its_time_is_up(sdk):

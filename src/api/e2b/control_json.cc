@@ -33,7 +33,6 @@ bool is_set(const object& body, std::string_view name) {
 // Everything that would change what the sandbox may do or what becomes of it.
 Status refuse_unbuilt(const object& body) {
   if (is_set(body, "volumeMounts")) return unbuilt("volumeMounts", "volumes are not built yet");
-  if (is_set(body, "mcp")) return unbuilt("mcp", "the MCP gateway is not built yet");
   if (is_set(body, "iam")) return unbuilt("iam", "workload identities are not built yet");
   return {};
 }
@@ -85,6 +84,8 @@ Result<engine::CreateRequest> create_request(const object& body, ApiVersion vers
   request.environment = PD_TRY(map_field(body, "envVars"));
   request.lifecycle = PD_TRY(lifecycle_fields(body));
   PD_TRY(refuse_unbuilt(body));
+  // Only told to the server: the client itself starts the gateway, as a command inside.
+  PD_TRY(object_field(body, "mcp"));
   request.network = PD_TRY(network_of_create(body, secrets));
   return request;
 }

@@ -31,8 +31,7 @@ TEST(CreateRequest, TheVersionsDifferInTheirTime) {
 TEST(CreateRequest, NothingThatIsAskedForIsIgnored) {
   for (const char* field :
        {R"("network":{"egressProxy":{"address":"a:1"}})", R"("network":{"httpsPorts":[1]})",
-        R"("volumeMounts":[{"name":"v","path":"/v"}])", R"("mcp":{"x":{}})",
-        R"("iam":{"tokens":{"a":{}}})"}) {
+        R"("volumeMounts":[{"name":"v","path":"/v"}])", R"("iam":{"tokens":{"a":{}}})"}) {
     auto request = parse(std::string(R"({"templateID":"base",)") + field + "}");
     ASSERT_FALSE(request.ok()) << field;
     EXPECT_EQ(request.error().code(), Code::unsupported) << field;
@@ -40,6 +39,13 @@ TEST(CreateRequest, NothingThatIsAskedForIsIgnored) {
   EXPECT_TRUE(parse(R"({"templateID":"base","allow_internet_access":false,"autoPause":false,)"
                     R"("autoResume":{"enabled":false},"network":null})")
                   .ok());
+}
+
+TEST(CreateRequest, TakesWhatItsClientWillStartAsACommand) {
+  EXPECT_TRUE(parse(R"({"templateID":"base","mcp":{"server":{"key":"k"}}})").ok());
+  auto request = parse(R"({"templateID":"base","mcp":"server"})");
+  ASSERT_FALSE(request.ok());
+  EXPECT_EQ(request.error().code(), Code::invalid_argument);
 }
 
 TEST(CreateRequest, AsksForAPauseAtTheDeadline) {
