@@ -214,6 +214,14 @@ def test_a_connection_of_a_daemons_sandbox_is_closed(served):
     assert "ConnectionResetError" in err or out == "b''\n", (out, err)
 
 
+def test_what_is_said_at_the_same_time_is_not_lost(served):
+    paddock, id = served("--egress", "open")
+    hosts = [f"h{i}.example" for i in range(24)]
+    at_once = [paddock.start("deny", id, host, stdout=subprocess.DEVNULL) for host in hosts]
+    assert [process.wait(60) for process in at_once] == [0] * len(hosts)
+    assert paddock("inspect", id).ok().json()["rules"] == {host: "deny" for host in hosts}
+
+
 def test_the_daemons_policy_is_the_bound(served):
     paddock, id = served("--allow", "a.example")
     refused = paddock("allow", id, "b.example")

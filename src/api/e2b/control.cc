@@ -190,14 +190,18 @@ Status logs(const Request& request, LiveSandbox& sandbox) {
   return answer(request, 200, logs_json(sandbox.log(), *wanted, request.version));
 }
 
+// Some of what is there is kept, and must not change meanwhile.
+Status replace_network(const Request& request, LiveSandbox& sandbox, const object& body) {
+  const auto turn = sandbox.changes().enter(request.task);
+  auto wanted = PD_TRY(network_of_update(body, sandbox.network(), secrets_of(request)));
+  return request.options.sandboxes.set_network(request.task, sandbox, std::move(wanted));
+}
+
 Status set_network(const Request& request, LiveSandbox& sandbox) {
   auto body = read_body(request);
   if (!body.ok()) return fail(request, body.error());
-  auto wanted = network_of_update(*body, sandbox.network(), secrets_of(request));
-  if (!wanted.ok()) return fail(request, wanted.error());
-  Status set =
-      request.options.sandboxes.set_network(request.task, sandbox, std::move(*wanted));
-  return set.ok() ? answer_nothing(request) : fail(request, set.error());
+  const Status set = replace_network(request, sandbox, *body);
+  return set.ok() ? answer_nothing(request) : fail(request, Status(set).error());
 }
 
 struct SandboxRow {

@@ -23,6 +23,8 @@ Result<ChangeRequest> change_of(const Request& request) {
 }
 
 Status set(const Request& request, engine::LiveSandbox& sandbox, const ChangeRequest& change) {
+  // What is said at the same time is said one by one: nothing is lost.
+  const auto turn = sandbox.changes().enter(request.task);
   auto wanted = PD_TRY(e2b::network_with_word(sandbox.network(), change));
   wanted.must_reach = change.verb == ChangeVerb::allow ? change.host : "";
   return request.parts.sandboxes.set_network(request.task, sandbox, std::move(wanted));
