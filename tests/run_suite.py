@@ -51,6 +51,7 @@ def stage(build, account):
     )
     for folder in ("tests", "examples"):
         shutil.copytree(TESTS.parent / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(TESTS.parent / "README.md", top / "README.md")
     (top / "tmp").mkdir()
     os.chown(top / "tmp", account.pw_uid, account.pw_gid)
     return top

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/strings.h"
 #include "cmd/cli_completion.h"
 #include "cmd/cli_serving.h"
 #include "cmd/cli_settings.h"
@@ -26,6 +27,13 @@ constexpr int kPaddockCouldNot = 125;  // of `run`, whose other statuses are the
 // An empty id is a variable that was not set, never the default.
 std::string check_id(const std::string& id) {
   return id.empty() ? "no view has the empty id" : "";
+}
+
+// No id is a number of so few digits.
+std::string check_rollback(const std::string& word) {
+  const auto steps = parse_u64(word);
+  if (word.empty()) return "no snapshot has the empty name";
+  return steps && (*steps == 0 || *steps > 1'000'000) ? "1 to 1000000 commands" : "";
 }
 
 void add_view(CLI::App& verb, std::string& view) {
@@ -120,12 +128,28 @@ void add_discard(CLI::App& app, Invocation& chosen) {
 }
 
 void add_rollback(CLI::App& app, Invocation& chosen) {
-  auto args = std::make_shared<RollbackArgs>();
-  CLI::App* verb = app.add_subcommand("rollback", "undo the last commands of a view");
-  verb->add_option("view", args->view, "id of the view")->required()->check(check_id);
-  verb->add_option("commands", args->steps, "how many (default 1)")
-      ->check(CLI::Range(1, 1'000'000));
-  verb->callback([args, &chosen] { chosen = *args; });
+  struct Words {
+    std::string of;
+    std::string to = "1";
+  };
+  auto words = std::make_shared<Words>();
+  CLI::App* verb = app.add_subcommand(
+      "rollback", "undo the last commands of a view; bring a live sandbox back to a snapshot");
+  verb->footer("Usage: paddock rollback VIEW [COMMANDS]\n       paddock rollback SANDBOX SNAPSHOT");
+  verb->add_option("id", words->of, "of the view, or of the sandbox")->required()->check(check_id);
+  verb->add_option("to", words->to, "how many commands (1), or the snapshot's id or name")
+      ->check(check_rollback);
+  verb->callback([words, &chosen] {
+    if (const auto steps = parse_u64(words->to)) {
+      chosen = RollbackArgs{words->of, static_cast<uint32_t>(*steps)};
+      return;
+    }
+    LifeArgs args;
+    args.verb = LifeArgs::Verb::roll_back;
+    args.sandbox = words->of;
+    args.snapshot = words->to;
+    chosen = args;
+  });
 }
 
 void add_gc(CLI::App& app, Invocation& chosen) {
@@ -264,10 +288,10 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   CLI::App app(kDescription, "paddock");
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
-  for (auto* add : {add_run,      add_ls,    add_show,  add_diff,     add_apply,  add_discard,
-                    add_rollback, add_gc,    add_init,  add_policy,   add_doctor, add_secret,
-                    add_pushes,   add_rules, add_serve, add_tls,      add_key,    add_audit,
-                    add_create,   add_exec,  add_cp,    add_sandboxes}) {
+  for (auto* add : {add_run,      add_ls,    add_show,  add_diff,      add_apply,  add_discard,
+                    add_rollback, add_gc,    add_init,  add_policy,    add_doctor, add_secret,
+                    add_pushes,   add_rules, add_serve, add_tls,       add_key,    add_audit,
+                    add_create,   add_exec,  add_cp,    add_sandboxes, add_life,   add_templates}) {
     add(app, chosen);
   }
   CLI::App* completion = app.add_subcommand("completion", "completion of the command line");

@@ -17,20 +17,6 @@ void add_pairs(CLI::App& verb, const char* flag, std::vector<std::string>& into,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void add_life(CLI::App& verb, SandboxArgs::Verb which, SandboxArgs& args) {
-  using Verb = SandboxArgs::Verb;
-  if (which == Verb::pause) {
-    verb.add_flag("--files-only", args.files_only, "let its processes go");
-  }
-  if (which == Verb::resume || which == Verb::fork) {
-    verb.add_option("--timeout", args.timeout, "how long it lives from then on")->type_name("TIME");
-  }
-  if (which == Verb::snapshot) verb.add_option("--name", args.name, "of the template");
-  if (which == Verb::fork) {
-    verb.add_option("--count", args.count, "how many")->check(CLI::Range(1, 100));
-  }
-}
-
 }  // namespace
 
 void add_serve(CLI::App& app, Invocation& chosen) {
@@ -149,8 +135,8 @@ void add_cp(CLI::App& app, Invocation& chosen) {
   verb->callback([args, &chosen] { chosen = *args; });
 }
 
-void add_sandboxes(CLI::App& app, Invocation& chosen) {
-  using Verb = SandboxArgs::Verb;
+void add_life(CLI::App& app, Invocation& chosen) {
+  using Verb = LifeArgs::Verb;
   struct Row {
     Verb verb;
     const char* name;
@@ -159,13 +145,56 @@ void add_sandboxes(CLI::App& app, Invocation& chosen) {
   for (const Row& row :
        {Row{Verb::pause, "pause", "stop everything in a sandbox, and keep it"},
         Row{Verb::resume, "resume", "go on with a paused sandbox"},
-        Row{Verb::snapshot, "snapshot", "keep what a sandbox is now, as a template"},
-        Row{Verb::fork, "fork", "make sandboxes that go on from what one is now"},
-        Row{Verb::list, "ps", "list the sandboxes that live"},
-        Row{Verb::inspect, "inspect", "one sandbox, its decision and usage"},
-        Row{Verb::kill, "kill", "end sandboxes and all in them"},
-        Row{Verb::events, "logs", "what became of a sandbox"},
-        Row{Verb::usage, "usage", "what each API key used, by day"}}) {
+        Row{Verb::restart, "restart", "end a sandbox's processes, start it anew on its files"},
+        Row{Verb::snapshot, "snapshot", "keep a sandbox's files as they are now, as a template"},
+        Row{Verb::fork, "fork", "make sandboxes with the files of one"}}) {
+    auto args = std::make_shared<LifeArgs>();
+    args->verb = row.verb;
+    CLI::App* verb = app.add_subcommand(row.name, row.doc);
+    verb->add_option("sandbox", args->sandbox, "id, or a prefix of it")->required();
+    if (row.verb == Verb::pause) {
+      verb->add_flag("--files-only", args->files_only, "let its processes go");
+    } else if (row.verb == Verb::snapshot) {
+      verb->add_option("--name", args->name, "of the template");
+    } else {
+      verb->add_option("--timeout", args->timeout, "how long it lives from then on")
+          ->type_name("TIME");
+    }
+    if (row.verb == Verb::fork) {
+      verb->add_option("--count", args->count, "how many")->check(CLI::Range(1, 100));
+    }
+    verb->add_flag("--json", args->json, "as JSON");
+    verb->callback([args, &chosen] { chosen = *args; });
+  }
+}
+
+void add_templates(CLI::App& app, Invocation& chosen) {
+  CLI::App* group = app.add_subcommand("template", "what sandboxes are made from");
+  group->require_subcommand(1);
+  auto list = std::make_shared<TemplateArgs>();
+  CLI::App* verb = group->add_subcommand("ls", "built-in ones, and snapshots");
+  verb->add_flag("--json", list->json, "as JSON");
+  verb->callback([list, &chosen] { chosen = *list; });
+  auto remove = std::make_shared<TemplateArgs>();
+  remove->verb = TemplateArgs::Verb::remove;
+  verb = group->add_subcommand("rm", "forget snapshots; sandboxes made from them live on");
+  verb->add_option("template", remove->templates, "id or name")->required();
+  verb->callback([remove, &chosen] { chosen = *remove; });
+}
+
+void add_sandboxes(CLI::App& app, Invocation& chosen) {
+  using Verb = SandboxArgs::Verb;
+  struct Row {
+    Verb verb;
+    const char* name;
+    const char* doc;
+  };
+  for (const Row& row : {Row{Verb::list, "ps", "list the sandboxes that live"},
+                         Row{Verb::inspect, "inspect", "one sandbox, its decision and usage"},
+                         Row{Verb::kill, "kill", "end sandboxes and all in them"},
+                         Row{Verb::kill, "rm", "the same as kill"},
+                         Row{Verb::events, "logs", "what became of a sandbox"},
+                         Row{Verb::usage, "usage", "what each API key used, by day"}}) {
     auto args = std::make_shared<SandboxArgs>();
     args->verb = row.verb;
     CLI::App* verb = app.add_subcommand(row.name, row.doc);
@@ -176,7 +205,6 @@ void add_sandboxes(CLI::App& app, Invocation& chosen) {
       names->required();
       if (row.verb != Verb::kill) names->expected(1);
     }
-    add_life(*verb, row.verb, *args);
     verb->add_flag("--json", args->json, "as JSON");
     verb->callback([args, &chosen] { chosen = *args; });
   }

@@ -17,6 +17,8 @@ void add_audit(CLI::App& app, Invocation& chosen);
 void add_create(CLI::App& app, Invocation& chosen);
 void add_exec(CLI::App& app, Invocation& chosen);
 void add_cp(CLI::App& app, Invocation& chosen);
+void add_life(CLI::App& app, Invocation& chosen);
+void add_templates(CLI::App& app, Invocation& chosen);
 void add_sandboxes(CLI::App& app, Invocation& chosen);  // ps inspect kill logs usage
 
 }  // namespace paddock::cmd

@@ -154,29 +154,33 @@ struct CpArgs {
 
 // Verbs that ask the daemon one thing.
 struct SandboxArgs {
-  enum class Verb {
-    list,
-    inspect,
-    kill,
-    events,
-    usage,
-    pause,
-    resume,
-    snapshot,
-    fork
-  } verb = Verb::list;
+  enum class Verb { list, inspect, kill, events, usage } verb = Verb::list;
   std::vector<std::string> sandboxes;
-  bool files_only = false;  // pause: processes are not kept
-  std::string timeout;      // resume, fork: how long it lives
-  std::string name;         // snapshot
-  uint32_t count = 1;       // fork
-  std::string since;        // usage: a day
+  std::string since;  // usage: a day
   bool json = false;
 };
 
-using Invocation =
-    std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs, RollbackArgs, GcArgs,
-                 InitArgs, ExplainArgs, DoctorArgs, SecretArgs, PushesArgs, RulesArgs, ServeArgs,
-                 TlsArgs, KeyArgs, AuditArgs, CreateArgs, ExecArgs, CpArgs, SandboxArgs>;
+// Verbs that stop one sandbox, or go on from what it is.
+struct LifeArgs {
+  enum class Verb { pause, resume, restart, roll_back, snapshot, fork } verb = Verb::pause;
+  std::string sandbox;
+  bool files_only = false;  // pause: processes are not kept
+  std::string timeout;      // resume, restart, fork: how long it lives
+  std::string snapshot;     // roll_back: to this one
+  std::string name;         // snapshot: of the new one
+  uint32_t count = 1;       // fork
+  bool json = false;
+};
+
+struct TemplateArgs {
+  enum class Verb { list, remove } verb = Verb::list;
+  std::vector<std::string> templates;
+  bool json = false;
+};
+
+using Invocation = std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs,
+                                RollbackArgs, GcArgs, InitArgs, ExplainArgs, DoctorArgs, SecretArgs,
+                                PushesArgs, RulesArgs, ServeArgs, TlsArgs, KeyArgs, AuditArgs,
+                                CreateArgs, ExecArgs, CpArgs, SandboxArgs, LifeArgs, TemplateArgs>;
 
 }  // namespace paddock::cmd

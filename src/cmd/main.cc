@@ -90,6 +90,14 @@ int dispatch(const SandboxArgs& args, Context& context) {
   return sandbox(args, context);
 }
 
+int dispatch(const LifeArgs& args, Context& context) {
+  return change_life(args, context);
+}
+
+int dispatch(const TemplateArgs& args, Context& context) {
+  return templates(args, context);
+}
+
 int main_of(int argc, char** argv) {
   auto parsed = parse_command_line(argc, argv);
   if (auto* exit = std::get_if<Exit>(&parsed)) {

@@ -1,5 +1,4 @@
-// create, ps, inspect, kill, pause, fork, logs, usage …: sandboxes of the daemon, from the command
-// line.
+// create, ps, inspect, kill, logs, usage: sandboxes of the daemon, from the command line.
 #include <fmt/core.h>
 
 #include <boost/json.hpp>
@@ -152,71 +151,8 @@ Status show_usage(const SandboxArgs& args, Context& context) {
   return {};
 }
 
-// ---- life: by the control plane of E2B's wire, which has these
-
-struct LifeCall {
-  std::string target;  // behind the id
-  object body;
-};
-
-Result<LifeCall> life_call(const SandboxArgs& args) {
-  using Verb = SandboxArgs::Verb;
-  LifeCall call;
-  if (args.verb == Verb::pause) {
-    call.target = "pause";
-    if (args.files_only) call.body["memory"] = false;
-  } else if (args.verb == Verb::resume) {
-    call.target = "connect";
-  } else if (args.verb == Verb::snapshot) {
-    call.target = "snapshots";
-    if (!args.name.empty()) call.body["name"] = args.name;
-  } else {
-    call.target = "fork";
-    call.body["count"] = args.count;
-  }
-  if (!args.timeout.empty()) call.body["timeout"] = PD_TRY(parse_seconds(args.timeout));
-  return call;
-}
-
-// What a person wants to go on with: the new template, the forks, else the sandbox itself.
-Status print_made(const boost::json::value& answer, const std::string& id) {
-  if (answer.is_object()) {
-    const std::string snapshot = text_field(answer.get_object(), "snapshotID");
-    print((snapshot.empty() ? id : snapshot) + "\n");
-    return {};
-  }
-  for (const object& fork : list_field(object{{"forks", answer}}, "forks")) {
-    const auto* made = fork.if_contains("sandbox");
-    if (made != nullptr && made->is_object()) {
-      print(text_field(made->get_object(), "sandboxID") + "\n");
-      continue;
-    }
-    const auto* error = fork.if_contains("error");
-    const bool told = error != nullptr && error->is_object();
-    return Error(Code::unavailable,
-                 "a fork failed: " + (told ? text_field(error->get_object(), "message") : ""));
-  }
-  return {};
-}
-
-Status change_life(const SandboxArgs& args, Context& context) {
-  const model::HostPath home = PD_TRY(context.home());
-  const std::string id = PD_TRY(find_sandbox(home, args.sandboxes.front()));
-  const LifeCall call = PD_TRY(life_call(args));
-  const boost::json::value answer =
-      PD_TRY(call_for_value(home, "POST", "/v2/sandboxes/" + id + "/" + call.target, call.body));
-  if (!args.json) return print_made(answer, id);
-  print(model::pretty_json(answer));
-  return {};
-}
-
 Status act(const SandboxArgs& args, Context& context) {
   switch (args.verb) {
-    case SandboxArgs::Verb::pause:
-    case SandboxArgs::Verb::resume:
-    case SandboxArgs::Verb::snapshot:
-    case SandboxArgs::Verb::fork:
-      return change_life(args, context);
     case SandboxArgs::Verb::list:
       return list_all(args, context);
     case SandboxArgs::Verb::inspect:

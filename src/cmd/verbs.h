@@ -28,6 +28,8 @@ int create(const CreateArgs& args, Context& context);
 int exec(const ExecArgs& args, Context& context);
 int cp(const CpArgs& args, Context& context);
 int sandbox(const SandboxArgs& args, Context& context);
+int change_life(const LifeArgs& args, Context& context);
+int templates(const TemplateArgs& args, Context& context);
 
 // Exit status of a verb that failed with `error`: 2 for wrong use, else 1.
 int fail(const Error& error);

@@ -265,6 +265,74 @@ def test_usage_is_by_key_and_day(call, daemon, paddock):
     assert call("GET", V1 + "/usage?since=2999-01-01")[1]["usage"] == []
 
 
+def test_a_sandbox_is_paused_restarted_forked_and_brought_back(call):
+    id = make(call, timeout_s=60)
+    base = f"{V1}/sandboxes/{id}"
+
+    def has(sandbox):
+        return output(exec_(call, sandbox, "cat", "file"))
+
+    exec_(call, id, "sh", "-c", "echo first > file")
+    status, snapshot = call("POST", base + "/snapshot", {"name": "first"})
+    assert (status, snapshot["guarantee"], snapshot["sandbox"]) == (201, "quiesced", id)
+    exec_(call, id, "sh", "-c", "echo second > file")
+    status, forked = call("POST", base + "/fork", {"count": 2, "timeout_s": 60})
+    forks = [fork["sandbox"]["id"] for fork in forked["forks"]]
+    assert status == 201 and [has(fork) for fork in forks] == [b"second\n"] * 2
+    status, paused = call("POST", base + "/pause", {"memory": False})
+    assert (status, paused["state"], paused["kept"], paused["deadline"]) == (200, "paused", "files", None)
+    for method, path, body in (
+        ("POST", "/exec", {"argv": ["true"]}),
+        ("GET", "/files?path=file", None),
+        ("POST", "/pause", {}),
+    ):
+        status, refused = call(method, base + path, body)
+        assert (status, refused["error"]["code"]) == (409, "failed_precondition"), (path, refused)
+    assert call("GET", base)[1]["state"] == "paused"
+    assert call("POST", base + "/resume", {"timeout_s": 60})[1]["state"] == "running"
+    assert has(id) == b"second\n"
+    assert call("POST", base + "/restart")[1]["state"] == "running"
+    assert has(id) == b"second\n"
+    assert call("POST", base + "/rollback", {"snapshot": "first"})[1]["state"] == "running"
+    assert has(id) == b"first\n"
+    for path, body, status in (
+        ("/pause", {"memory": "no"}, 400),
+        ("/resume", {"timeout_s": 0}, 400),
+        ("/restart", {"timeout": 5}, 400),
+        ("/rollback", {}, 400),
+        ("/rollback", {"snapshot": "second"}, 404),
+        ("/snapshot", {"name": "a b"}, 400),
+        ("/snapshot", {"name": "base"}, 400),
+        ("/fork", {"count": 101}, 400),
+    ):
+        answered, data = call("POST", base + path, body)
+        assert answered == status and data["error"]["message"], (path, data)
+    assert call("DELETE", V1 + "/templates/first")[0] == 204
+    assert call("DELETE", V1 + "/templates/first")[0] == 404
+    assert call("DELETE", V1 + "/templates/base")[0] == 400
+
+
+def test_templates_of_another_key_are_none(call, daemon, paddock):
+    one, other = (paddock("key", "create", label, "--json").ok().json()["secret"] for label in ("a", "b"))
+
+    def as_key(key, method, path, body=None):
+        return daemon.request(method, V1 + path, body, {"X-API-Key": key})[:2]
+
+    id = as_key(one, "POST", "/sandboxes", {})[1]["id"]
+    snapshot = as_key(one, "POST", f"/sandboxes/{id}/snapshot", {"name": "mine"})[1]["id"]
+    theirs = as_key(other, "POST", "/sandboxes", {})[1]["id"]
+    for action in ("pause", "resume", "restart", "snapshot", "fork"):
+        assert as_key(other, "POST", f"/sandboxes/{id}/{action}", {})[0] == 404, action
+    for name in ("mine", snapshot):
+        assert as_key(other, "POST", f"/sandboxes/{theirs}/rollback", {"snapshot": name})[0] == 404
+        assert as_key(other, "POST", "/sandboxes", {"template": name})[0] == 404
+        assert as_key(other, "DELETE", f"/templates/{name}")[0] == 404
+    listed = {key: as_key(key, "GET", "/templates")[1]["templates"] for key in (one, other)}
+    assert [t["kind"] for t in listed[other]] == ["built-in", "built-in"]
+    assert [t["id"] for t in listed[one]][2:] == [snapshot]
+    assert call("GET", f"{V1}/sandboxes/{id}")[1]["state"] == "running"
+
+
 def test_the_document_describes_the_surface(call, daemon):
     """What a linter of OpenAPI 3.1 looks at, and that good answers are what the document says."""
     document = call("GET", "/openapi.json")[1]
@@ -310,8 +378,15 @@ def test_the_document_describes_the_surface(call, daemon):
         assert "enum" not in schema or value in schema["enum"], where
 
     id = make(call)
+    assert call("POST", f"{V1}/sandboxes/{id}/snapshot", {"name": "x"})[0] == 201
     for name, given in (
         ("listSandboxes", {}),
+        ("listTemplates", {}),
+        ("restartSandbox", {"id": id}),
+        ("snapshotSandbox", {"id": id}),
+        ("forkSandbox", {"id": id}),
+        ("pauseSandbox", {"id": id}),
+        ("resumeSandbox", {"id": id}),
         ("getSandbox", {"id": id}),
         ("listDenials", {"id": id}),
         ("listProcesses", {"id": id}),

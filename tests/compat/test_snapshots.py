@@ -268,3 +268,28 @@ def test_what_is_written_beyond_the_limit_ends_the_sandbox_with_the_reason(paddo
     assert daemon.request("GET", f"/sandboxes/{big['sandboxID']}")[0] == 404
     assert daemon.request("GET", f"/sandboxes/{small['sandboxID']}")[0] == 200
     assert daemon.stop() == 0
+
+
+def test_nobodys_name_hides_another_keys_snapshot_or_a_template(daemon, paddock):
+    """The newest of a name is the newest that the caller may see."""
+    keys = [paddock("key", "create", who, "--json").ok().json()["secret"] for who in ("a", "b")]
+
+    def ask(key, method, path, body=None):
+        return daemon.request(method, path, body, {"X-API-Key": key})[:2]
+
+    made = {}
+    for key in keys:
+        source = ask(key, "POST", "/v2/sandboxes", {"templateID": "base"})[1]["sandboxID"]
+        status, snapshot = ask(key, "POST", f"/sandboxes/{source}/snapshots", {"name": "tools"})
+        assert status == 201, snapshot
+        made[key] = snapshot["snapshotID"]
+        status, refused = ask(key, "POST", f"/sandboxes/{source}/snapshots", {"name": "base"})
+        assert status == 400 and "built-in" in refused["message"], refused
+    for key, other in (keys, keys[::-1]):
+        assert ask(key, "POST", "/v2/sandboxes", {"templateID": "tools"})[0] == 201
+        assert ask(key, "POST", "/v2/sandboxes", {"templateID": made[other]})[0] == 404
+        assert ask(key, "POST", "/paddock/v1/sandboxes", {"template": "tools"})[0] == 201
+        assert ask(key, "POST", "/paddock/v1/sandboxes", {"template": made[other]})[0] == 404
+    assert ask(keys[0], "DELETE", "/templates/tools")[0] == 204
+    assert ask(keys[0], "POST", "/v2/sandboxes", {"templateID": "tools"})[0] == 404
+    assert ask(keys[1], "POST", "/v2/sandboxes", {"templateID": "tools"})[0] == 201

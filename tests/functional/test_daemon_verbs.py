@@ -169,14 +169,144 @@ def test_completion_knows_every_verb(paddock):
     assert complete("exe") == ["exec"]
     assert {"create", "ls", "revoke"} <= set(complete("key", "''"))
     assert "--timeout" in complete("create", "--t")
+    assert {"restart", "rollback", "rm", "template"} <= set(complete("''"))
+    assert complete("template", "r") == ["rm"]
 
 
-@pytest.mark.parametrize("verb", ["pause", "resume", "snapshot", "fork"])
-def test_what_the_daemon_cannot_do_it_says_by_name(paddock, sandbox, verb):
-    """Each verb reaches its endpoint: it is done, or refused in the daemon's own words."""
-    done = paddock(verb, sandbox)
-    if done.code == 0:
-        assert done.out.strip(), done
-    else:
-        assert done.code == 1 and ("not built" in done.err or "cgroup" in done.err), done
-    assert paddock(verb, "zzzzzzzz").code == 1
+def sh(paddock, sandbox, script):
+    return paddock("exec", sandbox, "--", "sh", "-c", script).ok().out
+
+
+TICKER = "(exec setsid sh -c 'while :; do date +%N > new; mv new tick; sleep 0.02; done') >/dev/null 2>&1 &"
+
+
+def test_a_paused_sandbox_is_shown_and_goes_on_when_it_is_resumed(paddock, sandbox):
+    sh(paddock, sandbox, f"{TICKER} sleep 0.3")
+    ticker = sh(paddock, sandbox, "pgrep -f '[w]hile :'").split()[0]
+    before = paddock("inspect", sandbox).ok().json()
+    assert paddock("pause", sandbox).ok().out == sandbox + "\n"
+    shown = paddock("inspect", sandbox).ok().json()
+    assert (shown["state"], shown["kept"], shown["deadline"]) == ("paused", "memory", None)
+    assert shown["usage"]["user_us"] >= before["usage"]["user_us"]
+    assert before["processes"] > 0 and "processes" not in shown
+    row = next(line for line in paddock("ps").ok().out.splitlines() if line.startswith(sandbox))
+    assert row.split()[2] == "paused"
+    for words in (("exec", sandbox, "--", "true"), ("cp", f"{sandbox}:tick", "tick")):
+        refused = paddock(*words)
+        assert refused.code == (125 if words[0] == "exec" else 1), refused
+        assert "is paused" in refused.err and f"paddock resume {sandbox}" in refused.err, refused
+    again = paddock("pause", sandbox)
+    assert again.code == 1 and "not running" in again.err
+    assert paddock("resume", "--timeout", "1h", sandbox).ok().out == sandbox + "\n"
+    assert paddock("inspect", sandbox).ok().json()["deadline"] > shown["created"]
+    assert ticker in sh(paddock, sandbox, "pgrep -f '[w]hile :'").split()
+    assert sh(paddock, sandbox, "a=$(cat tick); sleep 0.3; test $a != $(cat tick) && echo ticks") == "ticks\n"
+
+
+def test_a_pause_of_files_lets_processes_go(paddock, sandbox):
+    sh(paddock, sandbox, f"echo kept > file; {TICKER} sleep 0.1")
+    before = paddock("inspect", sandbox).ok().json()["usage"]["user_us"]
+    paddock("pause", "--files-only", sandbox).ok()
+    shown = paddock("inspect", sandbox).ok().json()
+    assert (shown["state"], shown["kept"]) == ("paused", "files")
+    assert shown["usage"]["user_us"] >= before
+    paddock("resume", sandbox).ok()
+    assert sh(paddock, sandbox, "cat file; pgrep -f '[w]hile :' || echo none") == "kept\nnone\n"
+
+
+def test_a_command_wakes_a_sandbox_that_was_made_for_it(paddock, daemon):
+    made = daemon.create(timeout=60, autoPause=True, autoResume={"enabled": True})
+    paddock("pause", made["sandboxID"]).ok()
+    assert sh(paddock, made["sandboxID"], "echo woken") == "woken\n"
+
+
+def test_sandboxes_are_made_of_a_snapshot_until_it_is_gone(paddock, sandbox):
+    sh(paddock, sandbox, "echo first > file")
+    snapshot = paddock("snapshot", "--name", "nightly", sandbox).ok().out.strip()
+    sh(paddock, sandbox, "echo later > file")
+    for name in (snapshot, "nightly"):
+        made = paddock("create", "--template", name).ok().out.strip()
+        assert sh(paddock, made, "cat file; echo mine > file") == "first\n"
+        assert paddock("inspect", made).ok().json()["template"] == name
+    assert sh(paddock, sandbox, "cat file") == "later\n"
+    assert paddock("create", "--template", "weekly").code == 1
+    taken = paddock("snapshot", "--name", "base", sandbox)
+    assert taken.code == 2 and "built-in" in taken.err, taken
+
+
+def test_forks_go_on_by_themselves(paddock, sandbox):
+    sh(paddock, sandbox, "echo before > file")
+    forks = paddock("fork", "--count", "2", "--timeout", "1h", sandbox).ok().out.split()
+    assert len({sandbox, *forks}) == 3
+    for fork in forks:
+        assert sh(paddock, fork, f"cat file; echo {fork} > file") == "before\n"
+    assert [sh(paddock, one, "cat file") for one in (sandbox, *forks)] == ["before\n"] + [f + "\n" for f in forks]
+
+
+def test_a_restarted_sandbox_has_its_files_and_no_process(paddock, sandbox):
+    sh(paddock, sandbox, f"echo kept > file; {TICKER} sleep 0.1")
+    boot = sh(paddock, sandbox, "cat /proc/sys/kernel/random/boot_id")
+    deadline = paddock("inspect", sandbox).ok().json()["deadline"]
+    assert paddock("restart", sandbox).ok().out == sandbox + "\n"
+    assert sh(paddock, sandbox, "cat file; pgrep -f '[w]hile :' || echo none") == "kept\nnone\n"
+    assert sh(paddock, sandbox, "cat /proc/sys/kernel/random/boot_id") != boot
+    assert paddock("inspect", sandbox).ok().json()["deadline"] == deadline
+    sh(paddock, sandbox, f"{TICKER} sleep 0.1")
+    paddock("pause", sandbox).ok()
+    assert paddock("restart", "--timeout", "1h", "--json", sandbox).ok().json()["state"] == "running"
+    assert sh(paddock, sandbox, "cat file; pgrep -f '[w]hile :' || echo none") == "kept\nnone\n"
+    assert paddock("inspect", sandbox).ok().json()["deadline"] > deadline
+
+
+def test_a_sandbox_is_brought_back_to_a_snapshot_and_again(paddock, sandbox):
+    sh(paddock, sandbox, "echo first > file; mkdir dir")
+    first = paddock("snapshot", "--name", "first", sandbox).ok().out.strip()
+    sh(paddock, sandbox, f"echo second > file; rmdir dir; touch other; {TICKER} sleep 0.1")
+    second = paddock("snapshot", sandbox).ok().out.strip()
+    look = "cat file; ls -d dir other 2>/dev/null; pgrep -f '[w]hile :' || echo none"
+    assert paddock("rollback", sandbox, "first").ok().out == sandbox + "\n"
+    assert sh(paddock, sandbox, look) == "first\ndir\nnone\n"
+    paddock("rollback", sandbox, second).ok()
+    assert sh(paddock, sandbox, look) == "second\nother\nnone\n"
+    paddock("pause", sandbox).ok()
+    paddock("rollback", sandbox, first).ok()
+    assert paddock("inspect", sandbox).ok().json()["state"] == "paused"
+    paddock("resume", sandbox).ok()
+    assert sh(paddock, sandbox, look) == "first\ndir\nnone\n"
+    missing = paddock("rollback", sandbox, "third")
+    assert missing.code == 1 and "paddock template ls" in missing.err, missing
+    assert sh(paddock, sandbox, look) == "first\ndir\nnone\n"
+
+
+def test_templates_are_listed_and_removed(paddock, sandbox):
+    sh(paddock, sandbox, "echo kept > file")
+    snapshot = paddock("snapshot", "--name", "nightly", sandbox).ok().out.strip()
+    made = paddock("create", "--template", "nightly").ok().out.strip()
+    listed = paddock("template", "ls", "--json").ok().json()["templates"]
+    assert [(t["id"], t["kind"], t["name"]) for t in listed] == [
+        ("base", "built-in", "base"),
+        ("code-interpreter-v1", "built-in", "code-interpreter-v1"),
+        (snapshot, "snapshot", "nightly"),
+    ]
+    assert (listed[2]["sandbox"], listed[2]["template"], listed[2]["guarantee"]) == (sandbox, "base", "quiesced")
+    assert snapshot in paddock("template", "ls").ok().out
+    assert paddock("template", "rm", "nightly").ok().out == "nightly\n"
+    assert snapshot not in paddock("template", "ls").ok().out
+    assert paddock("create", "--template", "nightly").code == 1
+    assert sh(paddock, made, "cat file") == "kept\n"
+    for name, code in (("base", 2), ("nightly", 1)):
+        assert paddock("template", "rm", name).code == code
+
+
+def test_rm_is_kill(paddock, daemon):
+    ids = [paddock("create").ok().out.strip() for _ in range(2)]
+    assert paddock("rm", *ids).ok().out.split() == ids
+    assert paddock("ps", "--json").ok().json()["sandboxes"] == []
+
+
+@pytest.mark.parametrize(
+    "words", [("pause",), ("resume",), ("restart",), ("snapshot",), ("fork",), ("rollback", "name")], ids=lambda w: w[0]
+)
+def test_what_is_not_there_is_not_changed(paddock, daemon, words):
+    missing = paddock(words[0], "zzzzzzzz", *words[1:])
+    assert missing.code == 1 and "paddock ps" in missing.err, missing

@@ -5,6 +5,7 @@
 
 #include "api/e2b/envd.h"
 #include "api/e2b/json.h"
+#include "api/templates.h"
 #include "base/strings.h"
 
 namespace paddock::api::e2b {
@@ -17,10 +18,7 @@ using engine::Snapshot;
 
 constexpr int64_t kMaxForks = 100;
 constexpr size_t kMaxListed = 100;
-constexpr size_t kMaxName = 128;
 constexpr int64_t kForkLivesMs = 300'000;
-// Names may be given with the one tag that there is.
-constexpr std::string_view kTag = ":default";
 
 // A full disk is no excess of requests, which clients would repeat.
 Status fail_writing(const ControlRequest& request, const Error& error) {
@@ -30,7 +28,7 @@ Status fail_writing(const ControlRequest& request, const Error& error) {
 
 object snapshot_json(const Snapshot& snapshot) {
   array names;
-  if (!snapshot.name.empty()) names.emplace_back(snapshot.name + std::string(kTag));
+  if (!snapshot.name.empty()) names.emplace_back(snapshot.name + std::string(kOnlyTag));
   object out;
   out["snapshotID"] = snapshot.id;
   out["names"] = std::move(names);
@@ -40,28 +38,12 @@ object snapshot_json(const Snapshot& snapshot) {
   return out;
 }
 
-std::string without_tag(std::string name) {
-  if (name.ends_with(kTag)) name.resize(name.size() - kTag.size());
-  return name;
+TemplateQuestion question_of(const ControlRequest& request) {
+  return {request.task, request.options.sandboxes, request.caller()};
 }
 
 Result<std::string> name_field(const object& body) {
-  const std::string name = without_tag(PD_TRY(text_field(body, "name")).value_or(""));
-  const bool plain = std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./").find(c) != std::string_view::npos;
-  });
-  if (plain && name.size() <= kMaxName) return name;
-  return Error(Code::invalid_argument,
-               "'name' must be at most 128 letters, digits, '-', '_', '.' and '/'");
-}
-
-// nullopt: none, or none that the caller may see.
-Result<std::optional<Snapshot>> find_snapshot(const ControlRequest& request,
-                                              const std::string& named) {
-  auto found = PD_TRY(request.options.sandboxes.find_snapshot(request.task, without_tag(named)));
-  if (found && !request.caller().may_see(found->owner)) found.reset();
-  return found;
+  return snapshot_name(PD_TRY(text_field(body, "name")).value_or(""));
 }
 
 std::string key_of(const Snapshot& snapshot) {
@@ -71,9 +53,7 @@ std::string key_of(const Snapshot& snapshot) {
 }  // namespace
 
 Status find_origin(const ControlRequest& request, engine::CreateRequest& wanted) {
-  const auto found = PD_TRY(find_snapshot(request, wanted.template_name));
-  if (found) wanted.origin = engine::Origin{found->template_name, found->layer};
-  return {};
+  return api::find_origin(question_of(request), wanted);
 }
 
 Status make_snapshot(const ControlRequest& request, LiveSandbox& sandbox) {
@@ -133,7 +113,8 @@ Status list_snapshots(const ControlRequest& request) {
   auto all = request.options.sandboxes.snapshots(request.task);
   if (!all.ok()) return fail(request, all.error());
   std::ranges::sort(*all, std::greater<>(), key_of);
-  const std::string name = without_tag(value("name"));
+  std::string name = value("name");
+  if (name.ends_with(kOnlyTag)) name.resize(name.size() - kOnlyTag.size());
   const std::string after = value("nextToken");
   net::http::Response response{200, {{"Content-Type", "application/json"}}, ""};
   array out;
@@ -155,7 +136,7 @@ Status list_snapshots(const ControlRequest& request) {
 }
 
 Status delete_template(const ControlRequest& request) {
-  auto found = find_snapshot(request, request.path[1]);
+  auto found = find_snapshot(question_of(request), request.path[1]);
   if (!found.ok()) return fail(request, found.error());
   if (!*found) {
     return fail(request, 404,

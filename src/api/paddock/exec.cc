@@ -181,7 +181,7 @@ struct Found {
 
 Result<Found> process_of(const Request& request) {
   Found found;
-  found.sandbox = PD_TRY(sandbox_of(request));
+  found.sandbox = PD_TRY(awake_sandbox_of(request));
   const auto pid = parse_u64(request.names[1]);
   if (pid && *pid <= INT32_MAX) {
     found.process = found.sandbox->find_process(static_cast<int>(*pid));
@@ -209,7 +209,7 @@ Status done(const Request& request, const Status& status) {
 }  // namespace
 
 Status exec(const Request& request) {
-  auto sandbox = sandbox_of(request);
+  auto sandbox = awake_sandbox_of(request);
   if (!sandbox.ok()) return answer_error(request, sandbox.error());
   auto wanted = wanted_of(request, **sandbox);
   if (!wanted.ok()) return answer_error(request, wanted.error());

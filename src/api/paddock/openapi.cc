@@ -36,7 +36,10 @@ constexpr const char* kSchemas = R"json({
       "state": {"type": "string", "enum": ["creating", "running", "pausing", "paused", "resuming",
         "stopping", "gone"]},
       "created": {"type": "string", "format": "date-time"},
-      "deadline": {"type": "string", "format": "date-time"},
+      "deadline": {"type": ["string", "null"], "format": "date-time",
+        "description": "null: paused"},
+      "kept": {"type": "string", "enum": ["memory", "files"],
+        "description": "of a paused one; files: its processes are gone"},
       "key": {"type": ["string", "null"], "description": "id of the API key it was made with"},
       "metadata": {"$ref": "#/components/schemas/Texts"},
       "level": {"type": "string", "description": "the isolation that holds it"},
@@ -47,13 +50,44 @@ constexpr const char* kSchemas = R"json({
         "pids": {"type": "integer"}}},
       "decision": {"$ref": "#/components/schemas/Decision"},
       "usage": {"type": "object", "description": "docs/outcome.md"},
-      "processes": {"type": "integer"},
+      "processes": {"type": "integer", "description": "not of one that stands still"},
       "rules": {"$ref": "#/components/schemas/Texts",
         "description": "hosts that were allowed or denied while it ran"}}},
   "SandboxList": {"type": "object", "required": ["sandboxes"], "properties": {
     "sandboxes": {"type": "array", "items": {"$ref": "#/components/schemas/Sandbox"}}}},
   "Timeout": {"type": "object", "additionalProperties": false, "required": ["timeout_s"],
     "properties": {"timeout_s": {"type": "integer", "minimum": 1}}},
+  "Pause": {"type": "object", "additionalProperties": false, "properties": {
+    "memory": {"type": "boolean", "default": true, "description": "false: processes end"}}},
+  "Resume": {"type": "object", "additionalProperties": false, "properties": {
+    "memory": {"type": "boolean", "default": true, "description": "false: it starts anew"},
+    "timeout_s": {"type": "integer", "minimum": 1, "default": 300}}},
+  "Restart": {"type": "object", "additionalProperties": false, "properties": {
+    "timeout_s": {"type": "integer", "minimum": 1,
+      "description": "default: a running one keeps its deadline, a paused one has 300"}}},
+  "Rollback": {"type": "object", "additionalProperties": false, "required": ["snapshot"],
+    "properties": {"snapshot": {"type": "string", "description": "id or name"}}},
+  "MakeSnapshot": {"type": "object", "additionalProperties": false, "properties": {
+    "name": {"type": "string", "maxLength": 128, "pattern": "^[-A-Za-z0-9_./]*$"}}},
+  "Fork": {"type": "object", "additionalProperties": false, "properties": {
+    "count": {"type": "integer", "minimum": 1, "maximum": 100, "default": 1},
+    "timeout_s": {"type": "integer", "minimum": 1, "default": 300}}},
+  "ForkList": {"type": "object", "required": ["forks"], "properties": {
+    "forks": {"type": "array", "items": {"type": "object", "properties": {
+      "sandbox": {"$ref": "#/components/schemas/Sandbox"},
+      "error": {"type": "object", "description": "as in Error: that one was not made"}}}}}},
+  "Template": {"type": "object", "required": ["id", "kind", "name"], "properties": {
+    "id": {"type": "string"},
+    "kind": {"type": "string", "enum": ["built-in", "snapshot"]},
+    "name": {"type": "string", "description": "may be empty"},
+    "template": {"type": "string", "description": "that its sandbox was made of"},
+    "sandbox": {"type": "string"},
+    "guarantee": {"type": "string", "enum": ["quiesced", "crash-consistent"],
+      "description": "docs/serve.md"},
+    "created": {"type": "string", "format": "date-time"},
+    "key": {"type": ["string", "null"]}}},
+  "TemplateList": {"type": "object", "required": ["templates"], "properties": {
+    "templates": {"type": "array", "items": {"$ref": "#/components/schemas/Template"}}}},
   "Decision": {"type": "object", "description": "docs/outcome.md"},
   "ChangeRule": {"type": "object", "additionalProperties": false, "required": ["verb"],
     "properties": {"verb": {"type": "string", "enum": ["allow", "deny"]}}},

@@ -34,6 +34,17 @@ Status answer_error(const Request& request, const Error& error);
 
 // The sandbox that the route names. not_found: none that the caller may see.
 Result<std::shared_ptr<engine::LiveSandbox>> sandbox_of(const Request& request);
+// The same for what only a running one does. One that stands still is woken where it was made so;
+// else failed_precondition.
+Result<std::shared_ptr<engine::LiveSandbox>> awake_sandbox_of(const Request& request);
+
+// What goes into several answers.
+boost::json::object json_of(const engine::LiveSandbox& sandbox);
+boost::json::value key_json(const std::string& key);
+boost::json::object error_json(const Error& error);
+// Seconds of `timeout_s`, within what the server gives.
+Result<int64_t> timeout_of(const Request& request, const boost::json::object& body,
+                           int64_t otherwise);
 
 // ---- handlers; each answers
 
@@ -45,6 +56,14 @@ Status set_timeout(const Request& request);
 Status show_decision(const Request& request);
 Status list_denials(const Request& request);
 Status change_rule(const Request& request);
+Status pause_sandbox(const Request& request);
+Status resume_sandbox(const Request& request);
+Status restart_sandbox(const Request& request);
+Status roll_back_sandbox(const Request& request);
+Status snapshot_sandbox(const Request& request);
+Status fork_sandbox(const Request& request);
+Status list_templates(const Request& request);
+Status remove_template(const Request& request);
 Status list_events(const Request& request);
 Status show_usage(const Request& request);
 

@@ -4,6 +4,7 @@
 
 #include "api/e2b/json.h"
 #include "api/paddock/request.h"
+#include "api/templates.h"
 #include "base/strings.h"
 #include "model/json.h"
 #include "sys/clock.h"
@@ -16,43 +17,10 @@ using engine::LiveSandbox;
 
 constexpr int64_t kDefaultTimeoutSeconds = 300;
 
-boost::json::value key_json(const std::string& key) {
-  return key.empty() ? boost::json::value() : boost::json::value(key);
-}
-
-object json_of(const std::map<std::string, std::string>& texts) {
+object texts_json(const std::map<std::string, std::string>& texts) {
   object out;
   for (const auto& [name, value] : texts) out[name] = value;
   return out;
-}
-
-object json_of(const LiveSandbox& sandbox) {
-  const engine::LiveInfo& info = sandbox.info();
-  const model::Limits& limits = sandbox.setup().limits;
-  object out;
-  out["id"] = sandbox.id();
-  out["template"] = info.template_name;
-  out["state"] = name_of(engine::kSandboxStateNames, info.state);
-  out["created"] = e2b::timestamp(info.created_ms);
-  out["deadline"] = e2b::timestamp(info.deadline_ms);
-  out["key"] = key_json(info.owner.key.str());
-  out["metadata"] = json_of(info.metadata);
-  out["level"] = name_of(model::kLevelNames, sandbox.setup().decision.level);
-  out["home"] = sandbox.setup().home;
-  out["limits"] = object{{"memory_bytes", limits.memory_bytes},
-                         {"disk_bytes", limits.disk_bytes},
-                         {"cpus", limits.cpus},
-                         {"pids", limits.pids}};
-  return out;
-}
-
-// Seconds of `timeout_s`, within what the server gives.
-Result<int64_t> timeout_of(const Request& request, const object& body, int64_t otherwise) {
-  const int64_t seconds = PD_TRY(e2b::number_field(body, "timeout_s")).value_or(otherwise);
-  const auto most = static_cast<int64_t>(request.parts.settings.max_timeout_seconds);
-  if (seconds >= 1 && seconds <= most) return seconds;
-  return Error(Code::invalid_argument,
-               "'timeout_s' must be 1 to " + std::to_string(most) + " seconds");
 }
 
 Result<engine::CreateRequest> create_request(const Request& request) {
@@ -72,6 +40,41 @@ Result<engine::CreateRequest> create_request(const Request& request) {
 
 }  // namespace
 
+boost::json::value key_json(const std::string& key) {
+  return key.empty() ? boost::json::value() : boost::json::value(key);
+}
+
+object json_of(const LiveSandbox& sandbox) {
+  const engine::LiveInfo& info = sandbox.info();
+  const model::Limits& limits = sandbox.setup().limits;
+  object out;
+  out["id"] = sandbox.id();
+  out["template"] = info.template_name;
+  out["state"] = name_of(engine::kSandboxStateNames, info.state);
+  out["created"] = e2b::timestamp(info.created_ms);
+  const bool paused = info.state == engine::SandboxState::paused;
+  out["deadline"] = nullptr;
+  if (!paused) out["deadline"] = e2b::timestamp(info.deadline_ms);
+  if (paused) out["kept"] = name_of(engine::kKeepNames, info.kept);
+  out["key"] = key_json(info.owner.key.str());
+  out["metadata"] = texts_json(info.metadata);
+  out["level"] = name_of(model::kLevelNames, sandbox.setup().decision.level);
+  out["home"] = sandbox.setup().home;
+  out["limits"] = object{{"memory_bytes", limits.memory_bytes},
+                         {"disk_bytes", limits.disk_bytes},
+                         {"cpus", limits.cpus},
+                         {"pids", limits.pids}};
+  return out;
+}
+
+Result<int64_t> timeout_of(const Request& request, const object& body, int64_t otherwise) {
+  const int64_t seconds = PD_TRY(e2b::number_field(body, "timeout_s")).value_or(otherwise);
+  const auto most = static_cast<int64_t>(request.parts.settings.max_timeout_seconds);
+  if (seconds >= 1 && seconds <= most) return seconds;
+  return Error(Code::invalid_argument,
+               "'timeout_s' must be 1 to " + std::to_string(most) + " seconds");
+}
+
 Status list_sandboxes(const Request& request) {
   boost::json::array list;
   for (const auto& sandbox : request.parts.sandboxes.all()) {
@@ -83,6 +86,9 @@ Status list_sandboxes(const Request& request) {
 Status create_sandbox(const Request& request) {
   auto wanted = create_request(request);
   if (!wanted.ok()) return answer_error(request, wanted.error());
+  const Status origin =
+      find_origin({request.task, request.parts.sandboxes, request.caller}, *wanted);
+  if (!origin.ok()) return answer_error(request, origin.error());
   auto made = request.parts.sandboxes.create(request.task, std::move(*wanted));
   if (!made.ok()) return answer_error(request, made.error());
   request.exchange.note().sandbox = (*made)->id();
@@ -95,9 +101,14 @@ Status show_sandbox(const Request& request) {
   object out = json_of(**sandbox);
   out["decision"] = model::to_json((*sandbox)->setup().decision);
   auto usage = (*sandbox)->usage(request.task);
-  if (!usage.ok()) return answer_error(request, usage.error());
-  out["usage"] = model::to_json(usage->total);
-  out["processes"] = usage->processes;
+  if (usage.ok()) {
+    out["usage"] = model::to_json(usage->total);
+    out["processes"] = usage->processes;
+  } else if (!(*sandbox)->is_running()) {
+    out["usage"] = model::to_json((*sandbox)->total_usage(request.task));
+  } else {
+    return answer_error(request, usage.error());
+  }
   object rules;
   for (const auto& [host, verb] : (*sandbox)->network().words)
     rules[host] = name_of(engine::kChangeVerbNames, verb);

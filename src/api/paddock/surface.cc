@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "api/e2b/control_pause.h"
 #include "api/e2b/json.h"
 #include "api/e2b/rpc.h"
 #include "api/paddock/request.h"
@@ -19,14 +20,6 @@ constexpr size_t kMaxBody = 1u << 20;
 constexpr std::string_view kDocument = "/openapi.json";
 constexpr std::string_view kPrefix = "/paddock/v1/";
 
-object error_json(const Error& error) {
-  object inner;
-  inner["code"] = to_string(error.code());
-  inner["message"] = error.describe();
-  if (!error.remedy().empty()) inner["remedy"] = error.remedy();
-  return {{"error", std::move(inner)}};
-}
-
 // Quotas and numbers of things are the caller's to mend; a full disk is not.
 int status_of(const Error& error) {
   const bool is_quota = error.code() == Code::resource_exhausted && error.errno_value() == 0;
@@ -34,6 +27,14 @@ int status_of(const Error& error) {
 }
 
 }  // namespace
+
+object error_json(const Error& error) {
+  object inner;
+  inner["code"] = to_string(error.code());
+  inner["message"] = error.describe();
+  if (!error.remedy().empty()) inner["remedy"] = error.remedy();
+  return {{"error", std::move(inner)}};
+}
 
 std::string Request::query(std::string_view name) const {
   for (auto& [key, value] : net::http::parse_query(exchange.request().query())) {
@@ -78,7 +79,15 @@ Result<std::shared_ptr<engine::LiveSandbox>> sandbox_of(const Request& request) 
   auto sandbox = request.parts.sandboxes.find(id);
   if (sandbox && request.caller.may_see(sandbox->info().owner)) return sandbox;
   return Error(Code::not_found, "no sandbox " + printable(id.substr(0, 64)))
-      .set_remedy("`paddock ps` lists those that run");
+      .set_remedy("`paddock ps` lists those that live");
+}
+
+Result<std::shared_ptr<engine::LiveSandbox>> awake_sandbox_of(const Request& request) {
+  auto sandbox = PD_TRY(sandbox_of(request));
+  if (e2b::is_awake(request.task, request.parts.sandboxes, *sandbox)) return sandbox;
+  if (!sandbox->is_alive()) return sandbox_of(request);
+  return Error(Code::failed_precondition, "sandbox " + sandbox->id() + " is paused")
+      .set_remedy("`paddock resume " + sandbox->id() + "`");
 }
 
 Status refuse_unbuilt(const Request& request) {

@@ -154,9 +154,9 @@ void DaemonCall::shut_down() {
   ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
-Result<boost::json::value> call_for_value(const model::HostPath& home, const std::string& method,
-                                          const std::string& target,
-                                          const boost::json::object& body) {
+Result<boost::json::object> call_daemon(const model::HostPath& home, const std::string& method,
+                                        const std::string& target,
+                                        const boost::json::object& body) {
   DaemonCall::Request request;
   request.method = method;
   request.target = target;
@@ -164,14 +164,8 @@ Result<boost::json::value> call_for_value(const model::HostPath& home, const std
   DaemonCall call = PD_TRY(DaemonCall::start(home, request));
   PD_TRY(call.check());
   const std::string text = PD_TRY(call.read_all(kMaxBody));
-  if (text.empty()) return boost::json::value(boost::json::object());
-  return model::parse_json(text);
-}
-
-Result<boost::json::object> call_daemon(const model::HostPath& home, const std::string& method,
-                                        const std::string& target,
-                                        const boost::json::object& body) {
-  boost::json::value value = PD_TRY(call_for_value(home, method, target, body));
+  if (text.empty()) return boost::json::object();
+  boost::json::value value = PD_TRY(model::parse_json(text));
   if (!value.is_object()) return Error(Code::data_corrupt, "the daemon's answer is no object");
   return std::move(value.get_object());
 }

@@ -53,11 +53,6 @@ class DaemonCall {
 Result<boost::json::object> call_daemon(const model::HostPath& home, const std::string& method,
                                         const std::string& target,
                                         const boost::json::object& body = {});
-// The same where the answer may be a list.
-Result<boost::json::value> call_for_value(const model::HostPath& home, const std::string& method,
-                                          const std::string& target,
-                                          const boost::json::object& body);
-
 // One segment of a path, or a value of a query.
 std::string url_encode(std::string_view text);
 

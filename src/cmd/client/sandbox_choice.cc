@@ -23,7 +23,7 @@ Result<std::string> find_sandbox(const model::HostPath& home, const std::string&
   if (named.size() == 1) return named.front();
   if (named.empty()) {
     return Error(Code::not_found, fmt::format("no sandbox '{}'", printable(name)))
-        .set_remedy("`paddock ps` lists those that run");
+        .set_remedy("`paddock ps` lists those that live");
   }
   return Error(Code::conflict, fmt::format("'{}' names {}", printable(name), join(named, " and ")))
       .set_remedy("give more of its id");

@@ -306,12 +306,16 @@ Status LiveSandbox::tell_deadline(net::Task& task, std::optional<int64_t> deadli
 Result<LiveUsage> LiveSandbox::usage(net::Task& task) {
   PD_TRY(check_running());
   LiveUsage usage;
-  usage.total = parts_.worker.run(task, [this] { return usage_so_far(); });
+  usage.total = total_usage(task);
   wire::ToAgent message;
   message.mutable_usage_query();
   const wire::ToHost answer = PD_TRY(session_->call(task, std::move(message)));
   usage.processes = answer.usage().processes();
   return usage;
+}
+
+model::Usage LiveSandbox::total_usage(net::Task& task) {
+  return parts_.worker.run(task, [this] { return usage_so_far(); });
 }
 
 // ---- network

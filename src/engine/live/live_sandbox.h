@@ -147,6 +147,8 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
 
   Status set_deadline(net::Task& task, int64_t deadline_ms);
   Result<LiveUsage> usage(net::Task& task);
+  // Of one that stands still, too.
+  model::Usage total_usage(net::Task& task);
   // What it used in all, once it is gone.
   const model::Usage& final_usage() const { return final_usage_; }
   // A connection to the port on loopback inside; see PortStream::open.

@@ -114,7 +114,9 @@ class Sandboxes {
   // on; memory is not in it. Nothing is left of one that fails.
   Result<Snapshot> snapshot(net::Task& task, LiveSandbox& sandbox, std::string name);
   Result<std::vector<Snapshot>> snapshots(net::Task& task);  // newest first
-  Result<std::optional<Snapshot>> find_snapshot(net::Task& task, const std::string& id_or_name);
+  // By id, or the newest of that name, of those that the caller may see. nullopt: none.
+  Result<std::optional<Snapshot>> find_snapshot(net::Task& task, const std::string& id_or_name,
+                                                const model::Caller& caller);
   // What sandboxes use of it stays until they end.
   Status remove_snapshot(net::Task& task, const std::string& id);
   // Others with the files of this one, each made or not by itself.

@@ -13,14 +13,11 @@ Status SnapshotTable::add(const Snapshot& snapshot) {
        std::string(name_of(kGuaranteeNames, snapshot.guarantee)), snapshot.created_ms});
 }
 
-Result<std::vector<Snapshot>> SnapshotTable::query(const std::string& condition,
-                                                   const std::vector<store::Value>& parameters) {
+Result<std::vector<Snapshot>> SnapshotTable::list() {
   std::vector<Snapshot> found;
   for (const store::Row& row :
        PD_TRY(database_.query("SELECT id, name, owner, sandbox, template, layer, guarantee, "
-                              "created_ms FROM snapshot " +
-                                  condition + " ORDER BY created_ms DESC, id",
-                              parameters))) {
+                              "created_ms FROM snapshot ORDER BY created_ms DESC, id"))) {
     Snapshot snapshot;
     snapshot.id = row.text(0);
     snapshot.name = row.text(1);
@@ -34,19 +31,6 @@ Result<std::vector<Snapshot>> SnapshotTable::query(const std::string& condition,
     found.push_back(std::move(snapshot));
   }
   return found;
-}
-
-Result<std::optional<Snapshot>> SnapshotTable::find(const std::string& id_or_name) {
-  if (id_or_name.empty()) return std::optional<Snapshot>();
-  for (const char* condition : {"WHERE id = ?", "WHERE name = ?"}) {
-    auto found = PD_TRY(query(condition, {id_or_name}));
-    if (!found.empty()) return std::optional(std::move(found.front()));
-  }
-  return std::optional<Snapshot>();
-}
-
-Result<std::vector<Snapshot>> SnapshotTable::list() {
-  return query("", {});
 }
 
 Status SnapshotTable::remove(const std::string& id) {

@@ -1,7 +1,6 @@
 // The table of snapshots: names that sandboxes are made from, each with the layer that it holds.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,16 +35,11 @@ class SnapshotTable {
   explicit SnapshotTable(store::Database& database) : database_(database) {}
 
   Status add(const Snapshot& snapshot);
-  // By id, or the newest of that name. nullopt: none.
-  Result<std::optional<Snapshot>> find(const std::string& id_or_name);
   // Newest first.
   Result<std::vector<Snapshot>> list();
   Status remove(const std::string& id);
 
  private:
-  Result<std::vector<Snapshot>> query(const std::string& condition,
-                                      const std::vector<store::Value>& parameters);
-
   store::Database& database_;
 };
 

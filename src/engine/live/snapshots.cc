@@ -158,9 +158,18 @@ Result<std::vector<Snapshot>> Sandboxes::snapshots(net::Task& task) {
   return books_.run(task, [&] { return SnapshotTable(parts_.database).list(); });
 }
 
+// Somebody else's of the same name hides nothing.
 Result<std::optional<Snapshot>> Sandboxes::find_snapshot(net::Task& task,
-                                                         const std::string& id_or_name) {
-  return books_.run(task, [&] { return SnapshotTable(parts_.database).find(id_or_name); });
+                                                         const std::string& id_or_name,
+                                                         const model::Caller& caller) {
+  std::optional<Snapshot> named;
+  if (id_or_name.empty()) return named;
+  for (Snapshot& snapshot : PD_TRY(snapshots(task))) {
+    if (!caller.may_see(snapshot.owner)) continue;
+    if (snapshot.id == id_or_name) return std::optional(std::move(snapshot));
+    if (!named && snapshot.name == id_or_name) named = std::move(snapshot);
+  }
+  return named;
 }
 
 Status Sandboxes::remove_snapshot(net::Task& task, const std::string& id) {

@@ -136,7 +136,12 @@ TEST_F(Snapshots, AnIdleSandboxGoesOnInAFreshLayerOverTheSealedOne) {
     ASSERT_TRUE(made.ok()) << made.error().describe();
     EXPECT_EQ(made->guarantee, Guarantee::quiesced);
     EXPECT_TRUE(sandbox_->is_running());
-    EXPECT_EQ(sandboxes_->find_snapshot(task, "name").value()->id, made->id);
+    model::Caller caller{sandbox_->info().owner, ""};
+    EXPECT_EQ(sandboxes_->find_snapshot(task, "name", caller).value()->id, made->id);
+    EXPECT_EQ(sandboxes_->find_snapshot(task, made->id, caller).value()->id, made->id);
+    caller.owner.key = model::KeyId::from_entropy("somebody");
+    EXPECT_FALSE(sandboxes_->find_snapshot(task, "name", caller).value());
+    EXPECT_FALSE(sandboxes_->find_snapshot(task, made->id, caller).value());
   });
   EXPECT_EQ(lowers_of(plan(1)).front(), upper_of(plan(0)));
   EXPECT_THAT(names_in(upper_of(plan(1))), IsEmpty());

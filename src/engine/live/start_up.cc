@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -87,6 +88,10 @@ Result<std::unique_ptr<LiveNetwork>> begin_network(LivePlan& plan, const LiveEgr
 
 }  // namespace
 
+bool is_built_in(std::string_view template_name) {
+  return std::ranges::find(kBuiltInTemplates, template_name) != kBuiltInTemplates.end();
+}
+
 Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
                            const LiveEgress& egress, const LiveRequest& wanted) {
   if (wanted.template_name == "desktop" || wanted.template_name == "mcp-gateway") {
@@ -95,7 +100,7 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
         .set_remedy("use base or code-interpreter-v1");
   }
   const bool interprets = wanted.template_name == kCodeInterpreter;
-  if (wanted.template_name != "base" && !interprets) {
+  if (!is_built_in(wanted.template_name)) {
     return Error(Code::not_found,
                  fmt::format("template '{}' not found", printable(wanted.template_name)));
   }

@@ -1,13 +1,16 @@
 // From a request to a sandbox whose agent answers. Blocks: for a worker's thread.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/engine.h"
+#include "engine/live/code_interpreter.h"
 #include "engine/live/live_sandbox.h"
 #include "engine/run_plan.h"
 
@@ -34,6 +37,10 @@ struct LivePlan {
   std::string placeholder_key;
 };
 
+// Templates that need nobody to have made them.
+inline constexpr std::array<std::string_view, 2> kBuiltInTemplates{"base", kCodeInterpreter};
+bool is_built_in(std::string_view template_name);
+
 struct LiveRequest {
   const std::string& template_name;
   const NetworkRequest& network;
@@ -56,7 +63,7 @@ Result<StartedUp> start_up(const Parts& parts, LivePlan plan, const StartUp& opt
 
 // What leaves a sandbox whose agent another daemon started.
 struct Rejoined {
-  std::vector<std::string> granted;  // by policy, one line a rule
+  std::vector<std::string> granted;      // by policy, one line a rule
   std::unique_ptr<LiveNetwork> network;  // both or none, as in LiveParts
   std::unique_ptr<EgressBridge> bridge;
 };
