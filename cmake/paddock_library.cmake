@@ -27,7 +27,7 @@ function(paddock_library)
   paddock_layer_properties(pd_${ARG_NAME} "" "${ARG_USES}" "${ARG_LINKS}")
   paddock_sanitize(pd_${ARG_NAME})
 
-  if(ARG_AGENT)
+  if(ARG_AGENT AND NOT PADDOCK_BUILT_AGENT)
     add_library(pd_${ARG_NAME}_agent STATIC ${ARG_SOURCES} ${generated})
     paddock_layer_properties(pd_${ARG_NAME}_agent "_agent" "${ARG_USES}" "${ARG_LINKS}")
     target_compile_options(pd_${ARG_NAME}_agent PRIVATE -Os -ffunction-sections -fdata-sections)
