@@ -52,8 +52,8 @@ struct SandboxPlan {
   // Descriptors of the caller's that the agent holds as long as it lives, and passes on to nobody:
   // locks, by which others see that it does.
   std::vector<int> held;
-  // Uppers for trees of `files` that have none of their own and would otherwise write to scratch, by
-  // their place. Unlike theirs, these lie over trees that may belong to anybody.
+  // Uppers for trees of `files` that have none of their own and would otherwise write to scratch,
+  // by their place. Unlike theirs, these lie over trees that may belong to anybody.
   std::map<model::GuestPath, model::UpperDirs> kept_uppers;
   // What /proc/sys/kernel/random/boot_id shows; empty: the machine's.
   std::string boot_id;
@@ -105,7 +105,8 @@ class Sandbox {
   virtual bool oom_killed() = 0;
   virtual model::Usage usage() = 0;
 
-  // How its processes can be stopped. Enforced: by freeze(). Approximated: by the agent (wire::Hold).
+  // How its processes can be stopped. Enforced: by freeze(). Approximated: by the agent
+  // (wire::Hold).
   virtual model::Control pausing() const = 0;
   // Stops and continues every process. freeze() returns when all are stopped.
   virtual Status freeze() = 0;

@@ -21,8 +21,8 @@ struct Identity {
 // vfork(2), too.
 int raw_become(const Identity& identity, uint64_t capabilities);
 
-// Those ids, and no groups. -1 and errno where that fails. By system calls alone: for a child that was
-// cloned while other threads of its parent ran.
+// Those ids, and no groups. -1 and errno where that fails. By system calls alone: for a child that
+// was cloned while other threads of its parent ran.
 int raw_take_ids(uid_t uid, gid_t gid);
 
 // Files that this thread makes or opens meanwhile are that user's. Capabilities that have to do

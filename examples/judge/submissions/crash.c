@@ -1,1 +1,3 @@
-int main(void) { *(volatile int*)0 = 1; }
+int main(void) {
+  *(volatile int*)0 = 1;
+}

@@ -64,8 +64,7 @@ Result<LivePlan> Sandboxes::plan(net::Task& task, net::Worker& worker,
 
 // Under a boot id of its own.
 Result<StartedUp> Sandboxes::boot(net::Task& task, LivePlan plan, Booting what) {
-  const auto stack =
-      PD_TRY(books_.run(task, [&] { return layers().stack_of(what.info.layer); }));
+  const auto stack = PD_TRY(books_.run(task, [&] { return layers().stack_of(what.info.layer); }));
   isolation::SandboxPlan& sandbox = plan.run.sandbox;
   sandbox.id = what.info.id;
   sandbox.state_dir = what.record.directory();
@@ -136,8 +135,8 @@ Status Sandboxes::stand_up(net::Task& task, LiveSandbox& sandbox, SandboxRecord&
   const NetworkRequest network = sandbox.network();
   const int64_t left_ms = std::max<int64_t>(deadline_ms - sys::wall_clock_ms(), 1);
   LivePlan planned = PD_TRY(plan(task, sandbox.worker(), info.base_template, network));
-  StartedUp started = PD_TRY(
-      boot(task, std::move(planned), {info, network, record, sandbox.worker(), left_ms}));
+  StartedUp started =
+      PD_TRY(boot(task, std::move(planned), {info, network, record, sandbox.worker(), left_ms}));
   if (sandbox.stand_up(started.setup, started.parts, deadline_ms) == LiveSandbox::Taken::no) {
     (void)sandbox.worker().run(task, [&] { return started.parts.sandbox->destroy(); }).ok();
     return Error(Code::unavailable, "it was ended meanwhile");

@@ -215,8 +215,7 @@ std::string encode(const LiveRecord& record) {
 
 LiveRecord record_of(const LiveSandbox& sandbox) {
   const LiveInfo& info = sandbox.info();
-  return {sandbox.setup(), info.base_template, info.environment, info.lifecycle,
-          sandbox.network()};
+  return {sandbox.setup(), info.base_template, info.environment, info.lifecycle, sandbox.network()};
 }
 
 Status LiveRecords::put(const model::SandboxId& id, const LiveRecord& record) {
