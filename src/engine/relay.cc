@@ -173,7 +173,8 @@ void Relay::take(wire::ToHost message) {
     last_words_us_ = sys::monotonic_us() + kLastWordsUs;
   } else if (message.has_denied()) {
     denials_.add(message.denied());
-  } else if (message.has_failure() && !result_.ended) {
+  } else if (message.has_failure() && !started_ && !result_.ended) {
+    // Later ones are of signals and sizes for a command that has just ended.
     failure_ =
         Error(Code::internal, "starting the command: the agent: " + message.failure().message());
     gone_ = true;

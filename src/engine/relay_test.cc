@@ -182,6 +182,19 @@ TEST_F(RelayTest, ASignalReachesTheCommandAndASecondOneEndsIt) {
   EXPECT_TRUE(sandbox_->destroyed);
 }
 
+// Of a signal, say, to a command that has just ended.
+TEST_F(RelayTest, WhatFailsAfterTheStartIsNoFailureOfTheStart) {
+  auto result = run([](AgentSide& agent) {
+    const wire::Start start = agent.take_start();
+    wire::ToHost failure;
+    failure.mutable_failure()->set_message("no such process");
+    ASSERT_TRUE(agent.channel().send(failure).ok());
+    agent.end(start.command(), wire::Ended::EXITED, 3);
+  });
+  ASSERT_TRUE(result.ok()) << result.error().describe();
+  EXPECT_EQ(result->ended->code(), 3);
+}
+
 TEST_F(RelayTest, AProtocolViolationIsAnErrorAndNoOutcome) {
   auto result = run([](AgentSide& agent) {
     wire::Start start = agent.take_start();

@@ -59,10 +59,10 @@ TEST(CommandLimits, BoundFilesAndMemory) {
   CommandLimits limits = kWide;
   limits.file_bytes = 1u << 20;
   limits.memory_bytes = 64u << 20;
-  const std::string file = "head -c 2000000 /dev/zero > file && echo whole";
+  const std::string file = "read x; head -c 2000000 /dev/zero > file && echo whole";
   EXPECT_EQ(shell(file, limits, temp.path())->out, "");
   EXPECT_EQ(shell(file, std::nullopt, temp.path())->out, "whole\n");
-  const std::string memory = "x=$(head -c 100000000 /dev/zero | tr '\\0' x) && echo held";
+  const std::string memory = "read x; x=$(head -c 100000000 /dev/zero | tr '\\0' x) && echo held";
   EXPECT_EQ(shell(memory, limits)->out, "");
   EXPECT_EQ(shell(memory, kWide)->out, "held\n");
 }

@@ -55,7 +55,10 @@ Result<OwnerCopy> copy_dir_attributes(const sys::DirFd& from, const sys::DirFd& 
   OwnerCopy owner = OwnerCopy::exact;
   if (source.st_uid != target.st_uid || source.st_gid != target.st_gid) {
     if (::fchown(to.get(), source.st_uid, source.st_gid) != 0) {
-      if (errno != EPERM) return Error::from_errno(errno, "giving a directory its owner");
+      // EINVAL: the owner is nobody in this user namespace.
+      if (errno != EPERM && errno != EINVAL) {
+        return Error::from_errno(errno, "giving a directory its owner");
+      }
       owner = OwnerCopy::not_permitted;
     }
   }
