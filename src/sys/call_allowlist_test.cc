@@ -31,7 +31,8 @@ int in_child(Confined confined, const std::function<int()>& act) {
     const auto filter = allow_only(kCalls);
     if (confined == Confined::yes && !install_seccomp_filter(filter, Listener::none).ok())
       ::_exit(99);
-    // As itself: a sanitizer's own _exit() looks for leaks first, by calls that are refused by then.
+    // As itself: a sanitizer's own _exit() looks for leaks first, by calls that are refused by
+    // then.
     ::syscall(SYS_exit_group, act());
   }
   int status = 0;
