@@ -232,7 +232,9 @@ void Command::on_timer(TimerKind kind) {
 }
 
 Status Command::signal(const wire::Signal& request) {
-  const bool reachable = started_ && !tree_gone_ && (!main_ended_ || request.whole_tree());
+  // Before its start is reported, too: its output may have been heard already. The supervisor takes
+  // orders behind the start.
+  const bool reachable = !tree_gone_ && (!main_ended_ || request.whole_tree());
   if (!reachable) return Error::from_errno(ESRCH, "signalling the command");
   if (request.number() < 1 || request.number() > SIGRTMAX) {
     return Error::from_errno(EINVAL, "signalling the command");
