@@ -29,8 +29,6 @@ using engine::LiveSandbox;
 using net::http::Exchange;
 using Request = ControlRequest;
 
-constexpr size_t kMaxListed = 100;
-
 // Milliseconds of that field, within what the server gives.
 Result<std::optional<int64_t>> read_timeout(const Request& request,
                                             std::string_view name = "timeout") {
@@ -95,11 +93,8 @@ Status list(const Request& request) {
     auto found = query.find(name);
     return found == query.end() ? std::string() : found->second;
   };
-  const auto limit =
-      value("limit").empty() ? std::optional<uint64_t>(kMaxListed) : parse_u64(value("limit"));
-  if (!limit || *limit == 0 || *limit > kMaxListed) {
-    return fail(request, 400, "'limit' must be 1 to 100");
-  }
+  const auto limit = page_limit(query);
+  if (!limit.ok()) return fail(request, limit.error());
   int64_t started_after = 0;
   if (!value("startedAfter").empty()) {
     auto parsed = parse_timestamp(value("startedAfter"));

@@ -4,11 +4,13 @@
 #include "api/e2b/json.h"
 #include "api/e2b/routing.h"
 #include "api/e2b/rpc.h"
+#include "base/strings.h"
 
 namespace paddock::api::e2b {
 namespace {
 
 constexpr size_t kMaxBody = 1u << 20;
+constexpr size_t kMaxListed = 100;
 
 }  // namespace
 
@@ -39,6 +41,14 @@ Reach reach_of(const ControlRequest& request, const engine::LiveSandbox& sandbox
   const AccessTokens& tokens = request.options.tokens;
   return {tokens.of(sandbox.id()), tokens.of_traffic(sandbox.id()),
           domain_of(request.exchange.request(), request.options.settings.domain)};
+}
+
+Result<size_t> page_limit(const Query& query) {
+  const auto found = query.find("limit");
+  if (found == query.end() || found->second.empty()) return kMaxListed;
+  const auto limit = parse_u64(found->second);
+  if (limit && *limit >= 1 && *limit <= kMaxListed) return static_cast<size_t>(*limit);
+  return Error(Code::invalid_argument, "'limit' must be 1 to 100");
 }
 
 Status check_timeout(const ControlRequest& request, int64_t ms) {

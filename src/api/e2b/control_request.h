@@ -7,6 +7,7 @@
 
 #include "api/e2b/control.h"
 #include "api/e2b/control_json.h"
+#include "api/e2b/envd.h"
 
 namespace paddock::api::e2b {
 
@@ -32,6 +33,9 @@ Status answer_nothing(const ControlRequest& request);
 Result<boost::json::object> read_body(const ControlRequest& request);
 
 Reach reach_of(const ControlRequest& request, const engine::LiveSandbox& sandbox);
+
+// `limit` of a list: how many at once, the most where it is not said. invalid_argument.
+Result<size_t> page_limit(const Query& query);
 
 // invalid_argument: longer than the server gives.
 Status check_timeout(const ControlRequest& request, int64_t ms);

@@ -17,7 +17,6 @@ using engine::LiveSandbox;
 using engine::Snapshot;
 
 constexpr int64_t kMaxForks = 100;
-constexpr size_t kMaxListed = 100;
 constexpr int64_t kForkLivesMs = 300'000;
 
 // A full disk is no excess of requests, which clients would repeat.
@@ -105,11 +104,8 @@ Status list_snapshots(const ControlRequest& request) {
     auto found = query.find(name);
     return found == query.end() ? std::string() : found->second;
   };
-  const auto limit =
-      value("limit").empty() ? std::optional<uint64_t>(kMaxListed) : parse_u64(value("limit"));
-  if (!limit || *limit == 0 || *limit > kMaxListed) {
-    return fail(request, 400, "'limit' must be 1 to 100");
-  }
+  const auto limit = page_limit(query);
+  if (!limit.ok()) return fail(request, limit.error());
   auto all = request.options.sandboxes.snapshots(request.task);
   if (!all.ok()) return fail(request, all.error());
   std::ranges::sort(*all, std::greater<>(), key_of);
