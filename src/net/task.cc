@@ -6,6 +6,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <vector>
 
@@ -16,6 +19,25 @@ namespace {
 
 // Touched pages are what counts; the rest is address space with a guard page below.
 constexpr size_t kStack = 256 * 1024;
+
+// Under ASan a stack starts clean: what stood at its addresses before may have been left by an
+// exception, or by a thread, with the marks of its frames.
+class Stack {
+ public:
+  boost::context::stack_context allocate() {
+    auto made = pages_.allocate();
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(static_cast<char*>(made.sp) - made.size, made.size);
+#endif
+    return made;
+  }
+  void deallocate(boost::context::stack_context& made) {
+    pages_.deallocate(made);
+  }
+
+ private:
+  boost::context::protected_fixedsize_stack pages_{kStack};
+};
 
 struct Sleep : Waitable {
   Sleep(Loop& loop, std::chrono::milliseconds time)
@@ -78,7 +100,7 @@ Waitable::~Waitable() {
 
 void Loop::spawn(Body body) {
   boost::asio::spawn(
-      impl_->context, std::allocator_arg, boost::context::protected_fixedsize_stack(kStack),
+      impl_->context, std::allocator_arg, Stack(),
       [this, body = std::move(body)](boost::asio::yield_context yield) {
         Task::Impl impl{yield, *this};
         Task task(impl);

@@ -41,16 +41,25 @@ Status remove_orphan(const HostPath& home, Catalog& catalog, const ViewId& id) {
   return remove_directory(dirs);
 }
 
+// Nothing if another process has removed it since its row was read.
+Result<std::optional<KeptView>> load_if_there(const HostPath& home, Catalog& catalog,
+                                              const ViewId& id) {
+  auto view = load_view(home, catalog, id);
+  if (view.ok()) return std::optional(std::move(*view));
+  if (view.error().code() == Code::not_found) return std::optional<KeptView>();
+  return std::move(view).error();
+}
+
 // Killed before its command began: there is no history and no work in it.
 Status remove_unbegun(const HostPath& home, Catalog& catalog, const ViewId& id) {
   ViewDirs dirs(home, id);
   auto lock = lock_view(dirs, Patience::none);
   if (!lock.ok() && lock.error().code() != Code::not_found) return {};
-  KeptView view = PD_TRY(load_view(home, catalog, id));
-  if (view.record.state != StoredState::open || view.steps.size() != 1) return {};
-  if (view.steps[0].step.started_ms != 0) return {};
-  for (size_t tree = 0; tree < view.tree_count(); ++tree) {
-    auto unchanged = is_unchanged(dirs.layer(tree, view.last_number()));
+  auto view = PD_TRY(load_if_there(home, catalog, id));
+  if (!view || view->record.state != StoredState::open || view->steps.size() != 1) return {};
+  if (view->steps[0].step.started_ms != 0) return {};
+  for (size_t tree = 0; tree < view->tree_count(); ++tree) {
+    auto unchanged = is_unchanged(dirs.layer(tree, view->last_number()));
     if (unchanged.ok() && !*unchanged) return {};
   }
   return remove_view(dirs, catalog, id, Rows::remove);
@@ -138,8 +147,8 @@ Status remove_unlisted(const HostPath& home, Catalog& catalog) {
   for (const ViewId& id : PD_TRY(catalog.half_undone())) {
     auto lock = lock_view(ViewDirs(home, id), Patience::none);
     if (!lock.ok()) continue;
-    KeptView view = PD_TRY(load_view(home, catalog, id));
-    PD_TRY(remove_undone_layers(view, catalog));
+    auto view = PD_TRY(load_if_there(home, catalog, id));
+    if (view) PD_TRY(remove_undone_layers(*view, catalog));
   }
   return {};
 }

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "sys/fault_point.h"
 #include "sys/files.h"
@@ -557,6 +559,27 @@ TEST_F(ViewStoreCrashTest, AKilledRemovalLeavesNothingUnlisted) {
         (void)store_->collect_garbage({0, 0, {}}).ok();
       },
       [&] { expect_in_order(); });
+}
+
+// As `paddock run` beside others does: each process opens the store and sweeps.
+TEST_F(ViewStoreTest, StoresThatOpenWhileOthersMakeAndDropViewsFindNoFault) {
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    auto database = store::Database::open((home_ / "paddock.db").str()).value();
+    auto store = open_view_store(home_, database).value();
+    for (int round = 0; round < 6; ++round) {
+      std::vector<std::unique_ptr<OpenView>> together;
+      while (together.size() < 12) together.push_back(store->create(options()).value());
+    }
+    done = true;
+  });
+  while (!done) {
+    auto store = open_view_store(home_, *database_);
+    EXPECT_TRUE(store.ok()) << store.error().describe();
+    EXPECT_TRUE(store_->list().ok());
+    if (HasFailure()) break;
+  }
+  other.join();
 }
 
 TEST_F(ViewStoreCrashTest, ADirectoryThatSomebodyIsMakingIsNotTakenForALeftover) {

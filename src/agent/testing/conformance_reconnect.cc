@@ -149,7 +149,11 @@ TEST_P(AgentReconnect, CommandsGoOnAndAreTold) {
   const uint32_t waits = client_->start(kept(shell("read line; echo got $line")));
   const uint32_t ends = client_->start(kept(shell("sleep 0.3; echo late; exit 7")));
   client_->start(start_of({"sleep", "1000"}));  // not kept
-  ASSERT_TRUE(client_->wait_until([&] { return client_->command(ends).started.has_value(); }).ok());
+  auto both_started = [&] {
+    return client_->command(waits).started.has_value() &&
+           client_->command(ends).started.has_value();
+  };
+  ASSERT_TRUE(client_->wait_until(both_started).ok());
   const int pid = client_->command(waits).started->pid();
   lose_host();
   ::usleep(800'000);
