@@ -22,6 +22,8 @@ Result<std::optional<engine::Snapshot>> find_snapshot(const TemplateQuestion& qu
 
 Status find_origin(const TemplateQuestion& question, engine::CreateRequest& wanted) {
   if (engine::is_built_in(wanted.template_name)) return {};
+  // The keeper's names come first, whatever snapshots are called.
+  if (PD_TRY(question.sandboxes.find_directory(question.task, wanted.template_name))) return {};
   const auto found = PD_TRY(find_snapshot(question, wanted.template_name));
   if (found) wanted.origin = engine::Origin{found->template_name, found->layer};
   return {};

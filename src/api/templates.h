@@ -1,4 +1,4 @@
-// What sandboxes are made from: built-in templates, and snapshots by id or name.
+// What sandboxes are made from: built-in templates, directories, snapshots by id or name.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,8 @@ inline constexpr std::string_view kOnlyTag = ":default";
 // nullopt: none, or none that the caller may see.
 Result<std::optional<engine::Snapshot>> find_snapshot(const TemplateQuestion& question,
                                                       const std::string& id_or_name);
-// Where the request names a snapshot: from what it is made. A built-in template is never hidden.
+// Where the request names a snapshot: from what it is made. Built-in templates and directories are
+// never hidden.
 Status find_origin(const TemplateQuestion& question, engine::CreateRequest& wanted);
 // invalid_argument: no name that a snapshot can have. Empty: none.
 Result<std::string> snapshot_name(std::string given);

@@ -172,12 +172,23 @@ void add_templates(CLI::App& app, Invocation& chosen) {
   CLI::App* group = app.add_subcommand("template", "what sandboxes are made from");
   group->require_subcommand(1);
   auto list = std::make_shared<TemplateArgs>();
-  CLI::App* verb = group->add_subcommand("ls", "built-in ones, and snapshots");
+  CLI::App* verb = group->add_subcommand("ls", "built-in ones, directories, snapshots");
   verb->add_flag("--json", list->json, "as JSON");
   verb->callback([list, &chosen] { chosen = *list; });
+  auto add = std::make_shared<TemplateArgs>();
+  add->verb = TemplateArgs::Verb::add;
+  add->templates.resize(1);
+  verb = group->add_subcommand("add", "a root directory of this machine, never written to");
+  verb->add_option("name", add->templates.front(), "what sandboxes name it by")->required();
+  verb->add_option("directory", add->directory, "an unpacked root file system")
+      ->required()
+      ->type_name("DIR");
+  verb->add_flag("--json", add->json, "as JSON");
+  verb->callback([add, &chosen] { chosen = *add; });
   auto remove = std::make_shared<TemplateArgs>();
   remove->verb = TemplateArgs::Verb::remove;
-  verb = group->add_subcommand("rm", "forget snapshots; sandboxes made from them live on");
+  verb = group->add_subcommand(
+      "rm", "forget directories, and snapshots; sandboxes made from those live on");
   verb->add_option("template", remove->templates, "id or name")->required();
   verb->callback([remove, &chosen] { chosen = *remove; });
 }

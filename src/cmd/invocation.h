@@ -173,8 +173,9 @@ struct LifeArgs {
 };
 
 struct TemplateArgs {
-  enum class Verb { list, remove } verb = Verb::list;
-  std::vector<std::string> templates;
+  enum class Verb { list, add, remove } verb = Verb::list;
+  std::vector<std::string> templates;  // remove; add: the name
+  std::string directory;               // add
   bool json = false;
 };
 

@@ -1,4 +1,4 @@
-// pause, resume, restart, rollback, snapshot, fork of live sandboxes; template ls and rm.
+// pause, resume, restart, rollback, snapshot, fork of live sandboxes; template ls, add and rm.
 #include <boost/json.hpp>
 #include <string>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "cmd/console.h"
 #include "cmd/verbs.h"
 #include "model/json.h"
+#include "sys/files.h"
 
 namespace paddock::cmd {
 namespace {
@@ -94,14 +95,23 @@ Status list_templates(const TemplateArgs& args, const model::HostPath& home) {
     return {};
   }
   std::vector<std::vector<std::string>> rows{
-      {"TEMPLATE", "KIND", "NAME", "FILES", "CREATED", "OVER", "SANDBOX", "KEY"}};
+      {"TEMPLATE", "KIND", "NAME", "FILES", "CREATED", "OVER", "SANDBOX", "KEY", "DIRECTORY"}};
   for (const object& row : list_field(answer, "templates")) {
     rows.push_back({text_field(row, "id"), text_field(row, "kind"), text_field(row, "name"),
                     text_field(row, "guarantee"), text_field(row, "created"),
-                    text_field(row, "template"), text_field(row, "sandbox"),
-                    text_field(row, "key")});
+                    text_field(row, "template"), text_field(row, "sandbox"), text_field(row, "key"),
+                    text_field(row, "directory")});
   }
   print(table(rows));
+  return {};
+}
+
+Status add_template(const TemplateArgs& args, const model::HostPath& home) {
+  // As the caller spells it from where he stands; the daemon stands elsewhere.
+  const std::string directory = PD_TRY(sys::real_path(args.directory));
+  const object answer = PD_TRY(call_daemon(
+      home, "POST", kTemplates, {{"name", args.templates.front()}, {"directory", directory}}));
+  print(args.json ? model::pretty_json(answer) : text_field(answer, "name") + "\n");
   return {};
 }
 
@@ -116,6 +126,7 @@ Status remove_templates(const TemplateArgs& args, const model::HostPath& home) {
 Status act(const TemplateArgs& args, Context& context) {
   const model::HostPath home = PD_TRY(context.home());
   if (args.verb == TemplateArgs::Verb::list) return list_templates(args, home);
+  if (args.verb == TemplateArgs::Verb::add) return add_template(args, home);
   return remove_templates(args, home);
 }
 

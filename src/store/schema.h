@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 7> kMigrations{
+inline constexpr std::array<std::string_view, 8> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -106,6 +106,13 @@ inline constexpr std::array<std::string_view, 7> kMigrations{
   ) STRICT;
   ALTER TABLE live_sandbox ADD COLUMN layer TEXT NOT NULL DEFAULT '';  -- its top one
   ALTER TABLE live_sandbox ADD COLUMN kept TEXT NOT NULL DEFAULT 'memory';  -- of a paused one
+)sql",
+    R"sql(
+  CREATE TABLE directory_template (         -- engine/live/directory_templates.cc
+    name TEXT PRIMARY KEY,
+    directory ANY NOT NULL,       -- bytes of the canonical host path
+    created_ms INTEGER NOT NULL
+  ) STRICT;
 )sql"};
 
 }  // namespace paddock::store

@@ -1,4 +1,4 @@
-// Sandboxes of our own surface, paused, resumed, forked, restarted, rolled back; templates.
+// Sandboxes of our own surface, paused, resumed, forked, restarted, rolled back.
 #include <boost/json.hpp>
 #include <utility>
 
@@ -20,10 +20,6 @@ constexpr int64_t kMaxForks = 100;
 // Of one that goes on, where nobody says how long.
 constexpr int64_t kGoesOnSeconds = 300;
 
-TemplateQuestion question_of(const Request& request) {
-  return {request.task, request.parts.sandboxes, request.caller};
-}
-
 Result<Keep> keep_of(const object& body) {
   const bool memory = PD_TRY(e2b::flag_field(body, "memory")).value_or(true);
   return memory ? Keep::memory : Keep::files;
@@ -32,26 +28,6 @@ Result<Keep> keep_of(const object& body) {
 Result<int64_t> lives_ms(const Request& request, const object& body) {
   const auto most = static_cast<int64_t>(request.parts.settings.max_timeout_seconds);
   return PD_TRY(timeout_of(request, body, std::min(kGoesOnSeconds, most))) * 1000;
-}
-
-object snapshot_json(const Snapshot& snapshot) {
-  object out;
-  out["id"] = snapshot.id;
-  out["kind"] = "snapshot";
-  out["name"] = snapshot.name;
-  out["template"] = snapshot.template_name;
-  out["sandbox"] = snapshot.sandbox;
-  out["guarantee"] = name_of(engine::kGuaranteeNames, snapshot.guarantee);
-  out["created"] = e2b::timestamp(snapshot.created_ms);
-  out["key"] = key_json(snapshot.owner.key.str());
-  return out;
-}
-
-Result<Snapshot> snapshot_of(const Request& request, const std::string& named) {
-  auto found = PD_TRY(find_snapshot(question_of(request), named));
-  if (found) return std::move(*found);
-  return Error(Code::not_found, "no snapshot " + printable(named.substr(0, 128)))
-      .set_remedy("`paddock template ls` lists them");
 }
 
 // ---- each on a sandbox that is there
@@ -150,32 +126,6 @@ Status snapshot_sandbox(const Request& request) {
 
 Status fork_sandbox(const Request& request) {
   return answer_change(request, 201, fork);
-}
-
-// ---- templates
-
-Status list_templates(const Request& request) {
-  auto all = request.parts.sandboxes.snapshots(request.task);
-  if (!all.ok()) return answer_error(request, all.error());
-  boost::json::array list;
-  for (const std::string_view name : engine::kBuiltInTemplates) {
-    list.emplace_back(object{{"id", name}, {"kind", "built-in"}, {"name", name}});
-  }
-  for (const Snapshot& snapshot : *all) {
-    if (request.caller.may_see(snapshot.owner)) list.emplace_back(snapshot_json(snapshot));
-  }
-  return answer(request, 200, object{{"templates", std::move(list)}});
-}
-
-Status remove_template(const Request& request) {
-  const std::string& named = request.names.front();
-  if (engine::is_built_in(named)) {
-    return answer_error(request, Error(Code::invalid_argument, named + " is built in"));
-  }
-  auto found = snapshot_of(request, named);
-  if (!found.ok()) return answer_error(request, found.error());
-  const Status removed = request.parts.sandboxes.remove_snapshot(request.task, found->id);
-  return removed.ok() ? answer_nothing(request) : answer_error(request, removed.error());
 }
 
 }  // namespace paddock::api::own

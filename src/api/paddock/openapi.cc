@@ -78,14 +78,19 @@ constexpr const char* kSchemas = R"json({
       "error": {"type": "object", "description": "as in Error: that one was not made"}}}}}},
   "Template": {"type": "object", "required": ["id", "kind", "name"], "properties": {
     "id": {"type": "string"},
-    "kind": {"type": "string", "enum": ["built-in", "snapshot"]},
+    "kind": {"type": "string", "enum": ["built-in", "directory", "snapshot"]},
     "name": {"type": "string", "description": "may be empty"},
+    "directory": {"type": "string", "description": "of the host; on the socket alone"},
     "template": {"type": "string", "description": "that its sandbox was made of"},
     "sandbox": {"type": "string"},
     "guarantee": {"type": "string", "enum": ["quiesced", "crash-consistent"],
       "description": "docs/serve.md"},
     "created": {"type": "string", "format": "date-time"},
     "key": {"type": ["string", "null"]}}},
+  "AddTemplate": {"type": "object", "additionalProperties": false, "required": ["name", "directory"],
+    "properties": {
+      "name": {"type": "string", "maxLength": 128, "pattern": "^[-A-Za-z0-9_./]+$"},
+      "directory": {"type": "string", "description": "absolute; docs/surface.md says what it must be"}}},
   "TemplateList": {"type": "object", "required": ["templates"], "properties": {
     "templates": {"type": "array", "items": {"$ref": "#/components/schemas/Template"}}}},
   "Decision": {"type": "object", "description": "docs/outcome.md"},

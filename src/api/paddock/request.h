@@ -42,6 +42,9 @@ Result<std::shared_ptr<engine::LiveSandbox>> awake_sandbox_of(const Request& req
 boost::json::object json_of(const engine::LiveSandbox& sandbox);
 boost::json::value key_json(const std::string& key);
 boost::json::object error_json(const Error& error);
+boost::json::object snapshot_json(const engine::Snapshot& snapshot);
+// By id or name. not_found: none that the caller may see.
+Result<engine::Snapshot> snapshot_of(const Request& request, const std::string& named);
 // Seconds of `timeout_s`, within what the server gives.
 Result<int64_t> timeout_of(const Request& request, const boost::json::object& body,
                            int64_t otherwise);
@@ -63,6 +66,7 @@ Status roll_back_sandbox(const Request& request);
 Status snapshot_sandbox(const Request& request);
 Status fork_sandbox(const Request& request);
 Status list_templates(const Request& request);
+Status add_template(const Request& request);
 Status remove_template(const Request& request);
 Status list_events(const Request& request);
 Status show_usage(const Request& request);

@@ -56,9 +56,14 @@ Result<std::shared_ptr<const EgressSource>> Sandboxes::granted() {
 
 Result<LivePlan> Sandboxes::plan(net::Task& task, net::Worker& worker,
                                  const std::string& base_template, const NetworkRequest& network) {
+  const auto directory = PD_TRY(find_directory(task, base_template));
+  std::optional<model::HostPath> root;
+  if (directory) root = directory->directory;
   return worker.run(task, [&]() -> Result<LivePlan> {
+    // What it was when it was added may have changed.
+    if (root) PD_TRY(check_template_directory(root->str(), parts_.home));
     const LiveEgress egress{network_, PD_TRY(granted())};
-    return plan_live(parts_, policy_, egress, {base_template, network});
+    return plan_live(parts_, policy_, egress, {base_template, network, root});
   });
 }
 

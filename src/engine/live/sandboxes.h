@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "engine/engine.h"
 #include "engine/live/adoption.h"
+#include "engine/live/directory_templates.h"
 #include "engine/live/disk_watch.h"
 #include "engine/live/gate_events.h"
 #include "engine/live/layer_pins.h"
@@ -119,6 +120,15 @@ class Sandboxes {
                                                 const model::Caller& caller);
   // What sandboxes use of it stays until they end.
   Status remove_snapshot(net::Task& task, const std::string& id);
+  // A directory of the host as a template: for whoever runs the daemon to say, no client. See
+  // check_template_directory(). permission_denied: policy says what roots are.
+  Result<DirectoryTemplate> add_directory(net::Task& task, std::string name,
+                                          const std::string& path);
+  Result<std::vector<DirectoryTemplate>> directories(net::Task& task);
+  Result<std::optional<DirectoryTemplate>> find_directory(net::Task& task, const std::string& name);
+  // failed_precondition: a sandbox or a snapshot stands on it.
+  Status remove_directory(net::Task& task, const std::string& name);
+
   // Others with the files of this one, each made or not by itself.
   Result<std::vector<Result<std::shared_ptr<LiveSandbox>>>> fork(net::Task& task,
                                                                  LiveSandbox& sandbox,

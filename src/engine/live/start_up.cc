@@ -33,9 +33,9 @@ std::map<std::string, std::string> as_map(const std::vector<std::string>& variab
   return out;
 }
 
-// Nothing can be mounted over a link, which the machine's own sudo may be.
-const char* sudo_place() {
-  const auto own = sys::lstat_path(kSudoInside);
+// Nothing can be mounted over a link, which the root's own sudo may be.
+const char* sudo_place(const std::optional<model::HostPath>& root) {
+  const auto own = sys::lstat_path((root ? root->str() : "") + kSudoInside);
   return own.ok() && S_ISLNK(own->st_mode) ? "/usr/local/bin/sudo" : kSudoInside;
 }
 
@@ -62,6 +62,12 @@ Status add_root_directory(const model::HostPath& home, model::FileSystem& files)
   }
   files.overlays.push_back({model::GuestPath("/"), {bare}, std::nullopt});
   return {};
+}
+
+bool has_root_tree(const model::FileSystem& files) {
+  return std::ranges::any_of(files.overlays, [](const model::OverlayTree& tree) {
+    return tree.at == model::GuestPath("/");
+  });
 }
 
 std::vector<std::string> describe(const EgressSource& granted) {
@@ -100,7 +106,7 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
         .set_remedy("use base or code-interpreter-v1");
   }
   const bool interprets = wanted.template_name == kCodeInterpreter;
-  if (!is_built_in(wanted.template_name)) {
+  if (!wanted.root && !is_built_in(wanted.template_name)) {
     return Error(Code::not_found,
                  fmt::format("template '{}' not found", printable(wanted.template_name)));
   }
@@ -112,6 +118,7 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
   RunRequest request;
   request.policy = policy;
   request.policy.settings.mode = model::WorkspaceMode::none;
+  if (wanted.root) request.policy.settings.rootfs = wanted.root->str();
   request.policy.settings.sockets = {};  // no socket of the host is carried to a live sandbox yet
   LivePlan plan;
   plan.placeholder_key = make_sandbox_key();
@@ -129,8 +136,10 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
   show_agent(kAgentInside);
   if (::geteuid() == 0) {
     plan.run.sandbox.users = isolation::Users::several;
-    show_agent(sudo_place());
-    PD_TRY(add_root_directory(parts.home, plan.run.sandbox.files));
+    show_agent(sudo_place(wanted.root));
+    if (!has_root_tree(plan.run.sandbox.files)) {
+      PD_TRY(add_root_directory(parts.home, plan.run.sandbox.files));
+    }
   }
   return plan;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,7 @@ bool is_built_in(std::string_view template_name);
 struct LiveRequest {
   const std::string& template_name;
   const NetworkRequest& network;
+  std::optional<model::HostPath> root = std::nullopt;  // of a template that is a directory
 };
 // not_found: no such template. invalid_argument: a rule that cannot be. Nothing exists yet.
 Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,

@@ -84,6 +84,22 @@ Status write_machine_id(const HostPath& etc) {
   return sys::write_all(file, id + "\n");
 }
 
+// In the upper of /etc, or in that of a root in one tree.
+Status mark_machine(const HostPath& upper, const model::OverlayTree& tree,
+                    const isolation::SandboxPlan& plan) {
+  if (tree.at == GuestPath("/etc")) return write_machine_id(upper);
+  const bool is_whole_root =
+      tree.at == GuestPath("/") &&
+      std::ranges::none_of(plan.files.overlays, [](const model::OverlayTree& other) {
+        return other.at == GuestPath("/etc");
+      });
+  const HostPath below = tree.lowers.front() / "etc";
+  const auto st = sys::lstat_path(below.str());
+  if (!is_whole_root || !st.ok() || !S_ISDIR(st->st_mode)) return {};
+  PD_TRY(make_upper(upper / "etc", below));
+  return write_machine_id(upper / "etc");
+}
+
 Status keep_tree(isolation::SandboxPlan& plan, model::OverlayTree& tree,
                  const std::vector<HostPath>& layers) {
   const std::string name = place_name(tree.at);
@@ -98,7 +114,7 @@ Status keep_tree(isolation::SandboxPlan& plan, model::OverlayTree& tree,
   const bool is_new = !sys::exists(dirs.upper.str());
   PD_TRY(sys::make_dir(place.str(), 0700));
   if (is_new) PD_TRY(make_upper(dirs.upper, tree.lowers.front()));
-  if (is_new && tree.at == GuestPath("/etc")) PD_TRY(write_machine_id(dirs.upper));
+  if (is_new) PD_TRY(mark_machine(dirs.upper, tree, plan));
   PD_TRY(make_work(dirs.work, dirs.upper));
   plan.kept_uppers.emplace(tree.at, dirs);
   return {};
