@@ -8,6 +8,7 @@ may lie in /root), and all that a test makes is made below that folder. Root bec
 which is made when it is not there; without root, `--as root` is skipped as a whole.
 """
 import argparse
+import array
 import fcntl
 import os
 import pwd
@@ -37,11 +38,29 @@ def test_user():
             return pwd.getpwnam(USER)
 
 
+def spread(folder):
+    """Gives each folder made in this one a place of its own on the disk (chattr +T). ext4 without a journal
+    reuses no inode that was freed within minutes, but reads each of them to know: in one place, what
+    earlier tests removed costs later ones most of their time. Other file systems know no such mark."""
+    get, put, top_of_trees = 0x80086601, 0x40086602, 0x20000  # FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_TOPDIR_FL
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        flags = array.array("i", [0, 0])
+        fcntl.ioctl(fd, get, flags)
+        flags[0] |= top_of_trees
+        fcntl.ioctl(fd, put, flags)
+    except OSError:
+        pass
+    finally:
+        os.close(fd)
+
+
 def stage(build, account):
     """A folder with bin/, guests/, tests/ and a tmp/ that belongs to the user of the tests."""
     parent = "/srv" if os.geteuid() == 0 and os.path.isdir("/srv") else "/var/tmp"
     top = Path(tempfile.mkdtemp(prefix="paddock-test-", dir=parent))
     top.chmod(0o755)
+    spread(top)
     (top / "bin").mkdir()
     for program in ("paddock", "paddock-agent", "paddock-ssh"):
         shutil.copy(build / "bin" / program, top / "bin" / program)
@@ -53,6 +72,7 @@ def stage(build, account):
         shutil.copytree(TESTS.parent / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(TESTS.parent / "README.md", top / "README.md")
     (top / "tmp").mkdir()
+    spread(top / "tmp")
     os.chown(top / "tmp", account.pw_uid, account.pw_gid)
     return top
 

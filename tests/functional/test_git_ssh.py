@@ -3,7 +3,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 
 import pytest
 
@@ -11,6 +10,7 @@ from support.host import needs
 from support.internet import Ssh
 from support.rules import rule
 from support.trees import git
+from support.unix_services import wait_for_listener
 
 NAME = ("-c", "user.name=a", "-c", "user.email=a@b")
 COMMIT = "git -c user.name=a -c user.email=a@b commit -q"
@@ -45,9 +45,7 @@ def agent(base):
     needs("ssh-agent", shutil.which("ssh-agent"), "not installed")
     path = base / "agent.sock"
     process = subprocess.Popen(["ssh-agent", "-D", "-a", path], stdout=subprocess.DEVNULL)
-    until = time.monotonic() + 10
-    while not path.exists() and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_for_listener(path, process)
 
     class Agent:
         env = {"SSH_AUTH_SOCK": str(path)}

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from support.host import needs
-from support.unix_services import Service, echo
+from support.unix_services import Service, echo, wait_for_listener
 
 # Sends its first argument, says that it is done, and prints the answer.
 ASK = """python3 -c '
@@ -173,8 +173,7 @@ def test_the_ssh_agent_is_there_only_by_its_name(paddock, base):
     try:
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", base / "key"], check=True)
         caller = {"SSH_AUTH_SOCK": str(path)}
-        while not path.exists():
-            pass
+        wait_for_listener(path, agent)
         subprocess.run(["ssh-add", "-q", base / "key"], env={**os.environ, **caller}, check=True)
         without = paddock.sh("echo ${SSH_AUTH_SOCK-unset}", env=caller).ok()
         assert without.out == "unset\n"

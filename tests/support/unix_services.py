@@ -3,6 +3,20 @@ import os
 import socket
 import struct
 import threading
+import time
+
+from support.program import PATIENCE
+
+
+def wait_for_listener(path, process):
+    """Until somebody listens at `path`: the file is there a moment earlier. `process` is to."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        with socket.socket(socket.AF_UNIX) as client:
+            if client.connect_ex(str(path)) == 0:
+                return
+        assert process.poll() is None and time.monotonic() < until, f"nobody listens at {path}"
+        time.sleep(0.01)
 
 
 class Service:
