@@ -28,6 +28,12 @@ class Opened final : public OpenView {
   const std::vector<std::string>& hidden() const override { return parts_.hidden; }
   const std::vector<model::Control>& controls() const override { return parts_.controls; }
 
+  std::vector<int> held() const override {
+    std::vector<int> held{parts_.lock.get()};
+    if (parts_.mask_use.is_open()) held.push_back(parts_.mask_use.get());
+    return held;
+  }
+
   uint64_t upper_bytes() override {
     int64_t now = sys::monotonic_us();
     if (measured_at_us_ != 0 && now - measured_at_us_ < kMeasureEveryUs) return measured_;

@@ -60,6 +60,24 @@ class Store final : public ViewStore {
     return open_step(home_, catalog_, std::move(locked), host, options);
   }
 
+  Result<std::optional<ChangeCounts>> settle(const ViewId& id, const StepEnd& end) override {
+    sys::FileFd lock = PD_TRY(lock_view(ViewDirs(home_, id)));
+    OpenedParts parts{PD_TRY(load_readable(id)), std::move(lock), {}, {}, {}, {}, {}, 0, 0};
+    if (parts.view.steps.empty()) return std::optional<ChangeCounts>();
+    StepRecord& last = parts.view.steps.back();
+    const bool is_told = !last.step.outcome_json.empty();  // of somebody's command after that one
+    if (last.sealed && is_told) return std::optional<ChangeCounts>();
+    last.step.ended_ms = end.ended_ms;
+    last.step.outcome_json = end.outcome_json;
+    last.step.network_json = end.network_json;
+    if (!last.sealed && !last.step.undone) {
+      const Step step = last.step;
+      return make_open_view(catalog_, std::move(parts))->finish(step);
+    }
+    PD_TRY(catalog_.put_step(id, last));
+    return std::optional(count_changes(PD_TRY(changes_of(parts.view, LineCounts::skip))));
+  }
+
   Result<std::vector<ViewInfo>> list() override {
     std::vector<ViewInfo> infos;
     for (const ViewRecord& record : PD_TRY(catalog_.views()))

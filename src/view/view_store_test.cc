@@ -77,6 +77,13 @@ class ViewStoreTest : public ::testing::Test {
     EXPECT_TRUE(view->finish(step("make")).value().has_value());
     return view->id();
   }
+  // One that was left with `name` in its upper, as by an owner who was killed or has let go of it.
+  ViewId leave_view(const std::string& name) {
+    auto view = store_->create(options()).value();
+    EXPECT_TRUE(view->begin(step("leave")).ok());
+    if (!name.empty()) write(upper_of(*view) / name, name);
+    return view->id();
+  }
   // One more step that added `name`.
   void go_on(const ViewId& id, const std::string& name) {
     auto view = store_->reopen(id, options()).value();
@@ -592,6 +599,45 @@ TEST_F(ViewStoreCrashTest, ADirectoryThatSomebodyIsMakingIsNotTakenForALeftover)
   lock.reset();
   reopen_store();
   EXPECT_FALSE(sys::exists(dirs.root().str()));
+}
+
+// ---- settled by who comes later
+
+TEST_F(ViewStoreTest, AStepThatWasLeftIsSealedWithHowItEnded) {
+  const ViewId id = leave_view("left");
+  ASSERT_EQ(store_->settle(id, {7, R"({"ending":"killed"})", ""}).value()->added, 1u);
+  EXPECT_EQ(store_->find(id.str()).value().state, ViewState::ready);
+  const Step last = store_->steps(id).value().back();
+  EXPECT_EQ(last.argv, std::vector<std::string>{"leave"});
+  EXPECT_EQ(last.ended_ms, 7);
+  EXPECT_EQ(last.outcome_json, R"({"ending":"killed"})");
+}
+
+TEST_F(ViewStoreTest, AStepThatSomebodyElseSealedIsToldHowItEnded) {
+  const ViewId id = leave_view("left");
+  ASSERT_TRUE(store_->apply(id, {}).ok());
+  ASSERT_TRUE(store_->settle(id, {7, "{}", ""}).ok());
+  EXPECT_EQ(store_->steps(id).value().back().ended_ms, 7);
+  EXPECT_EQ(store_->find(id.str()).value().state, ViewState::applied);
+}
+
+TEST_F(ViewStoreTest, AViewThatWasLeftUnchangedIsNotKept) {
+  const ViewId id = leave_view("");
+  EXPECT_FALSE(store_->settle(id, {7, "{}", ""}).value().has_value());
+  EXPECT_EQ(store_->settle(id, {7, "{}", ""}).error().code(), Code::not_found);
+}
+
+TEST_F(ViewStoreTest, WhoInheritsItsDescriptorsHoldsAView) {
+  auto view = store_->create(options()).value();
+  ASSERT_TRUE(view->begin(step("hold")).ok());
+  write(upper_of(*view) / "new", "new");
+  const ViewId id = view->id();
+  const sys::FileFd agents(::dup(view->held().front()));
+  view.reset();
+  EXPECT_EQ(store_->find(id.str()).value().state, ViewState::running);
+  EXPECT_EQ(store_->settle(id, {7, "{}", ""}).error().code(), Code::failed_precondition);
+  EXPECT_EQ(store_->apply(id, {}).error().code(), Code::failed_precondition);
+  EXPECT_EQ(store_->changes(id).value().changes.size(), 1u);
 }
 
 }  // namespace

@@ -71,6 +71,13 @@ struct OpenOptions {
 
 using model::ChangeCounts;
 
+// How a step ended, for who was not there when it began.
+struct StepEnd {
+  int64_t ended_ms = 0;
+  std::string outcome_json;
+  std::string network_json;
+};
+
 // A view while a command runs in it. Move-only; holds the view's lock. Destroyed without finish(),
 // the view stays as interrupted, its changes kept.
 class OpenView {
@@ -88,6 +95,8 @@ class OpenView {
   virtual gid_t owner_gid() const = 0;
   virtual const std::vector<std::string>& hidden() const = 0;
   virtual const std::vector<model::Control>& controls() const = 0;
+  // Descriptors that keep the view from everybody else: whoever inherits them goes on holding it.
+  virtual std::vector<int> held() const = 0;
   // Bytes that the upper takes on disk by now. Walks it at most twice a second.
   virtual uint64_t upper_bytes() = 0;
 
@@ -139,6 +148,12 @@ class ViewStore {
   // Opens an existing view for one more command: ready or interrupted, else failed_precondition.
   virtual Result<std::unique_ptr<OpenView>> reopen(const model::ViewId& id,
                                                    const OpenOptions& options) = 0;
+
+  // What finish() does, of a view whose OpenView is gone: of one that was held by an agent, or by
+  // somebody who was killed. Where its step was sealed meanwhile, how it ended is noted alone.
+  // failed_precondition while somebody holds it. not_found: there is no such view (any more).
+  virtual Result<std::optional<ChangeCounts>> settle(const model::ViewId& id,
+                                                     const StepEnd& end) = 0;
 
   // All views, newest first.
   virtual Result<std::vector<ViewInfo>> list() = 0;
