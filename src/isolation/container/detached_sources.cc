@@ -19,22 +19,23 @@ Result<Source> DetachedSources::open(const SourceRequest& request) {
     return Error::from_errno(errno, "looking at " + printable(request.path.str()));
   }
   bool is_owners = st.st_uid == owner_.uid && owner_.uid != 0;
-  mount.owner_is_user = is_owners || request.show == ShowAs::owner_is_user;
+  mount.owner_is_user = request.show == ShowAs::owner_is_user ||
+                        (is_owners && request.show == ShowAs::whoever_owns_it);
   Source source{request.path.str(), mount.fd.get()};
   mounts_.push_back(std::move(mount));
   return source;
 }
 
 Status DetachedSources::map_all(const sys::Fd& as_on_disk) {
-  bool root_owns = owner_.uid == 0 && owner_.gid == 0;
-  bool needs_other = !root_owns && std::any_of(mounts_.begin(), mounts_.end(),
-                                               [](const Mount& m) { return m.owner_is_user; });
+  bool root_is_root = owner_.uid == 0 && owner_.gid == 0 && owner_.user == 0;
+  bool needs_other = !root_is_root && std::any_of(mounts_.begin(), mounts_.end(),
+                                                  [](const Mount& m) { return m.owner_is_user; });
   sys::Fd owner_is_user;
   if (needs_other) {
-    owner_is_user =
-        PD_TRY_CTX("making the user namespace that shows the owner as the sandbox's user",
-                   sys::make_user_namespace({format(owner_as_root(owner_.uid, owner_.base)),
-                                             format(owner_as_root(owner_.gid, owner_.base))}));
+    owner_is_user = PD_TRY_CTX(
+        "making the user namespace that shows the owner as the sandbox's user",
+        sys::make_user_namespace({format(owner_as_user(owner_.uid, owner_.user, owner_.base)),
+                                  format(owner_as_user(owner_.gid, owner_.user, owner_.base))}));
   }
   for (const Mount& mount : mounts_) {
     PD_TRY(map(mount, needs_other && mount.owner_is_user ? owner_is_user : as_on_disk));
@@ -45,7 +46,7 @@ Status DetachedSources::map_all(const sys::Fd& as_on_disk) {
 Status DetachedSources::map(const Mount& mount, const sys::Fd& user_namespace) const {
   Status mapped = sys::map_ids(mount.fd, mount.request.submounts, user_namespace);
   if (mapped.ok()) return {};
-  bool must = mount.request.show == ShowAs::owner_is_user;
+  bool must = mount.request.show != ShowAs::whoever_owns_it;
   if (mapped.error().code() == Code::unsupported && !must) return {};
   return std::move(mapped)
       .error()

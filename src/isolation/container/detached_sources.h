@@ -19,6 +19,7 @@ class DetachedSources : public SourceProvider {
   struct Owner {
     uid_t uid = 0;
     gid_t gid = 0;
+    uint32_t user = 0;  // of the sandbox, inside
     uint32_t base = 0;
   };
   explicit DetachedSources(Owner owner) : owner_(owner) {}

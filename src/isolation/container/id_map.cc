@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 namespace paddock::isolation::container {
 namespace {
 
@@ -24,14 +28,26 @@ IdMap private_range_of_users(uint32_t base) {
   return {{0, base, kHostRootShownAs}};
 }
 
-IdMap owner_as_root(uint32_t owner, uint32_t base) {
-  if (owner == 0) return private_range(base);
-  IdMap map{{0, base + kHostRootShownAs, 1}, {owner, base, 1}};
-  if (owner < kHostRootShownAs) {
-    add_identity(map, 1, owner, base);
-    add_identity(map, owner + 1, kHostRootShownAs, base);
-  } else {
-    add_identity(map, 1, kHostRootShownAs, base);
+IdMap owner_as_user(uint32_t owner, uint32_t user, uint32_t base) {
+  // Pairs of ids that change places; the others are as on disk.
+  std::map<uint32_t, uint32_t> inside{{owner, user}};
+  auto show = [&](uint32_t on_disk, uint32_t as) {
+    const bool is_taken =
+        inside.contains(on_disk) ||
+        std::ranges::any_of(inside, [&](const auto& pair) { return pair.second == as; });
+    if (!is_taken && as < kIdsPerSandbox) inside.emplace(on_disk, as);
+  };
+  if (owner == user && user == 0) return private_range(base);
+  show(0, kHostRootShownAs);
+  if (user != 0) show(owner == kHostRootShownAs ? user : kHostRootShownAs, 0);
+  if (user != 0) show(user, owner == 0 ? kHostRootShownAs : owner);
+  IdMap map;
+  for (const auto& [on_disk, as] : inside) map.push_back({on_disk, base + as, 1});
+  std::set<uint32_t> special{0, owner, user, kHostRootShownAs};
+  uint32_t first = 0;
+  for (const uint32_t id : special) {
+    add_identity(map, first, std::min(id, kHostRootShownAs), base);
+    first = id + 1;
   }
   return map;
 }

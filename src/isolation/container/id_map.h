@@ -40,8 +40,10 @@ IdMap single_id(uint32_t id);
 IdMap private_range(uint32_t base);
 // The same without kHostRootShownAs: for sandboxes in which somebody can become every id there is.
 IdMap private_range_of_users(uint32_t base);
-// The map of a mount that shows `owner` as id 0 inside, and writes it back as `owner`.
-IdMap owner_as_root(uint32_t owner, uint32_t base);
+// The map of a mount that shows `owner` as `user` inside, and writes it back as `owner`. Nothing
+// inside makes files of the host's root, unless that is the owner: what whoever mounts makes there
+// (id 0) belongs to kHostRootShownAs on disk.
+IdMap owner_as_user(uint32_t owner, uint32_t user, uint32_t base);
 
 std::string format(const IdMap& map);
 

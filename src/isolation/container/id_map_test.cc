@@ -39,7 +39,7 @@ TEST(IdMap, WhoCanBecomeEveryUserCannotBecomeTheHostsRoot) {
   ASSERT_EQ(map.size(), 1u);
   EXPECT_EQ(map[0].inside + map[0].count, kHostRootShownAs);
   // A mount that shows the host's root to such a sandbox shows it outside that range.
-  const IdMap mount = owner_as_root(1000, 1000000);
+  const IdMap mount = owner_as_user(1000, 0, 1000000);
   EXPECT_EQ(mount[0], (IdRange{0, 1000000 + kHostRootShownAs, 1}));
 }
 
@@ -54,7 +54,7 @@ TEST(IdMap, AUsersOnlyIdIsItself) {
 
 TEST(IdMap, TheOwnerOfAWorkspaceIsShownAsRootInside) {
   for (uint32_t owner : {1u, 2u, 1000u, 65533u, 65534u, 65535u, 65536u, 1200500u}) {
-    IdMap map = owner_as_root(owner, kBase);
+    IdMap map = owner_as_user(owner, 0, kBase);
     EXPECT_EQ(shown(map, owner), kBase) << owner;
     expect_one_to_one(map);
   }
@@ -62,19 +62,42 @@ TEST(IdMap, TheOwnerOfAWorkspaceIsShownAsRootInside) {
 
 TEST(IdMap, NobodyInsideButTheUnusedIdWritesFilesOfTheHostsRoot) {
   for (uint32_t owner : {1u, 1000u, 65535u, 70000u}) {
-    EXPECT_EQ(shown(owner_as_root(owner, kBase), 0), kBase + kHostRootShownAs) << owner;
+    EXPECT_EQ(shown(owner_as_user(owner, 0, kBase), 0), kBase + kHostRootShownAs) << owner;
   }
 }
 
 TEST(IdMap, OtherIdsOfAWorkspaceStayAsTheyAreOnDisk) {
-  IdMap map = owner_as_root(1000, kBase);
+  IdMap map = owner_as_user(1000, 0, kBase);
   for (uint32_t id : {1u, 999u, 1001u, 65534u}) EXPECT_EQ(shown(map, id), kBase + id);
   EXPECT_EQ(shown(map, 65535), std::nullopt);
   EXPECT_EQ(shown(map, 70000), std::nullopt);
 }
 
 TEST(IdMap, AWorkspaceOfRootIsMappedLikeTheRootTrees) {
-  EXPECT_EQ(owner_as_root(0, kBase), private_range(kBase));
+  EXPECT_EQ(owner_as_user(0, 0, kBase), private_range(kBase));
+}
+
+TEST(IdMap, TheOwnerOfAWorkspaceIsShownAsTheUserInside) {
+  for (uint32_t owner : {0u, 1u, 33u, 999u, 1000u, 1001u, 65534u, 65535u, 65536u, 1200500u}) {
+    const IdMap map = owner_as_user(owner, 1000, kBase);
+    EXPECT_EQ(shown(map, owner), kBase + 1000) << owner;
+    expect_one_to_one(map);
+    if (owner != 0) EXPECT_EQ(shown(map, 0), kBase + kHostRootShownAs) << owner;
+    EXPECT_EQ(shown(map, 500), kBase + 500) << owner;
+  }
+}
+
+// Whoever mounts an overlay makes its work directory: as somebody who has an id on disk.
+TEST(IdMap, WhoMountsHasAnIdOnDiskThatIsNotTheHostsRoot) {
+  for (uint32_t owner : {0u, 33u, 1000u, 70000u}) {
+    EXPECT_EQ(shown(owner_as_user(owner, 1000, kBase), kHostRootShownAs), kBase) << owner;
+  }
+}
+
+TEST(IdMap, SomebodyElseWithTheUsersIdOnDiskIsNotTheUser) {
+  EXPECT_EQ(shown(owner_as_user(33, 1000, kBase), 1000), kBase + 33);
+  EXPECT_EQ(shown(owner_as_user(0, 1000, kBase), 1000), kBase + kHostRootShownAs);
+  EXPECT_EQ(shown(owner_as_user(70000, 1000, kBase), 1000), std::nullopt);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ class Launch {
     options.read_only = facts_.read_only;
     if (by_root()) {
       detached_ = std::make_unique<DetachedSources>(
-          DetachedSources::Owner{plan_.files.owner_uid, plan_.files.owner_gid, base_});
+          DetachedSources::Owner{plan_.files.owner_uid, plan_.files.owner_gid, plan_.user, base_});
       mounts_ = PD_TRY(build_mount_program(plan_, options, *detached_));
       agent_mount_ = PD_TRY(
           sys::clone_mount(plan_.agent_program.str(), sys::Submounts::leave_out, kAgentAttributes));

@@ -206,9 +206,11 @@ class Builder {
   }
 
   Status add_upper(const model::OverlayTree& tree, const std::string& number) {
-    if (tree.upper) return add_host_upper(*tree.upper, number);
+    if (tree.upper) return add_host_upper(*tree.upper, number, ShowAs::owner_is_user);
     const auto kept = plan_.kept_uppers.find(tree.at);
-    if (kept != plan_.kept_uppers.end()) return add_host_upper(kept->second, number);
+    if (kept != plan_.kept_uppers.end()) {
+      return add_host_upper(kept->second, number, ShowAs::as_on_disk);
+    }
     return add_scratch_upper(tree, number);
   }
 
@@ -220,10 +222,10 @@ class Builder {
 
   // Upper and work directory must be on one mount: their common parent is attached, both are named
   // in it.
-  Status add_host_upper(const model::UpperDirs& dirs, const std::string& number) {
+  Status add_host_upper(const model::UpperDirs& dirs, const std::string& number, ShowAs show) {
     std::string parent = common_parent(dirs.upper.str(), dirs.work.str());
     std::string name = "p" + number;
-    PD_TRY(add_layer(name, HostPath(parent), ShowAs::owner_is_user, 0));
+    PD_TRY(add_layer(name, HostPath(parent), show, 0));
     for (const auto& [prefix, dir] : {std::pair{"u", &dirs.upper}, std::pair{"w", &dirs.work}}) {
       program_.push_back(
           step::ScratchSymlink{prefix + number, name + "/" + relative_to(parent, dir->str())});
@@ -256,7 +258,7 @@ class Builder {
         return Error::from_errno(errno, "preparing " + printable(dir->str()));
       }
     }
-    return add_host_upper(dirs, number);
+    return add_host_upper(dirs, number, ShowAs::owner_is_user);
   }
 
   Status add_bind(const model::BindTree& bind) {

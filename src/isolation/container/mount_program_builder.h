@@ -18,6 +18,7 @@ namespace paddock::isolation::container {
 // Under whose ids a tree is shown inside (started by root).
 enum class ShowAs {
   owner_is_user,    // the plan's owner is the sandbox's user: must hold, or nothing can be written
+  as_on_disk,       // of the sandbox's own, and must be written: ids as they are there
   whoever_owns_it,  // read-only: the same when its owner is the plan's, else as on disk
 };
 
