@@ -58,6 +58,14 @@ TEST_F(AtTheDoor, AScrapersKeyReadsNumbersAndNothingElse) {
   EXPECT_TRUE(door_.may_read_metrics(bearer).value());
 }
 
+TEST_F(AtTheDoor, WhatIsForTheSocketAloneIsSeenByNobodyWhoComesBySomethingElse) {
+  const model::Owner owner{{}, model::Owner::Reach::socket};
+  const model::Caller anyone{}, keeper{.sees = model::Caller::Sees::all};
+  EXPECT_TRUE(anyone.may_see(model::Owner{}));
+  EXPECT_FALSE(anyone.may_see(owner));
+  EXPECT_TRUE(keeper.may_see(owner));
+}
+
 TEST_F(AtTheDoor, ACallerSeesHisOwn) {
   const auto one = keys_.create("one", service::KeyScope::sandboxes).value();
   const auto other = keys_.create("other", service::KeyScope::sandboxes).value();

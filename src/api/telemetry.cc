@@ -191,6 +191,9 @@ void Telemetry::on_created(const engine::LiveSandbox& sandbox, int64_t took_us) 
   if (decision.accepted_by) fields["accepted_by"] = audit_text(*decision.accepted_by);
   fields["limits"] = limits_of(sandbox.setup().limits);
   fields["controls"] = controls_of(decision);
+  if (const auto& workspace = sandbox.workspace()) {
+    fields["workspace"] = audit_text(workspace->directory.str());
+  }
   fields["took_us"] = took_us;
   record_event("sandbox_created", info.owner, fields);
 }

@@ -11,6 +11,7 @@
 #include "cmd/verbs.h"
 #include "cmd/view_choice.h"
 #include "model/json.h"
+#include "view/public_json.h"
 
 namespace paddock::cmd {
 namespace {
@@ -104,20 +105,6 @@ Status show_diff(const DiffArgs& args, Context& context) {
   return {};
 }
 
-boost::json::value to_json(const ApplyReport& report, const std::vector<std::string>& git_paths) {
-  boost::json::object object;
-  object["conflict"] = report.has_conflict;
-  boost::json::array& list = object["paths"].emplace_array();
-  for (const AppliedPath& path : report.paths) {
-    boost::json::object& entry = list.emplace_back(boost::json::object()).as_object();
-    model::put_bytes(entry, "path", path.path);
-    entry["result"] = name_of(view::kApplyResultNames, path.result);
-    entry["reason"] = path.reason;
-  }
-  model::put_bytes(object, "git_paths", git_paths);
-  return object;
-}
-
 void print_report(const ApplyReport& report, const std::vector<std::string>& git_paths,
                   bool dry_run) {
   size_t written = 0;
@@ -154,25 +141,28 @@ void print_report(const ApplyReport& report, const std::vector<std::string>& git
   }
 }
 
-Result<int> apply_branch(const ApplyArgs& args, view::ViewStore& views,
+Result<int> apply_branch(const ApplyArgs& args, Context& context, view::ViewStore& views,
                          const view::ViewInfo& info) {
-  std::string commit = PD_TRY(views.apply_branch(info.id, args.branch));
-  say(fmt::format("branch {} is {}", args.branch, commit));
+  auto commit = views.apply_branch(info.id, args.branch);
+  if (!commit.ok()) return held_error(context, info, std::move(commit).error());
+  say(fmt::format("branch {} is {}", args.branch, *commit));
   return 0;
 }
 
 Result<int> apply_view(const ApplyArgs& args, Context& context) {
   view::ViewStore* views = PD_TRY(context.views());
   view::ViewInfo info = PD_TRY(choose_view(*views, context, args.view));
-  if (!args.branch.empty()) return apply_branch(args, *views, info);
+  if (!args.branch.empty()) return apply_branch(args, context, *views, info);
   std::vector<std::string> git_paths = PD_TRY(views->changes(info.id)).git_paths;
   view::ApplyOptions options;
   options.writes = args.dry_run ? view::Writes::dry_run : view::Writes::perform;
   options.host_exec = args.allow_host_exec ? view::HostExec::allow : view::HostExec::hold_back;
   options.paths = PD_TRY(relative_paths(args.paths, info.workspace, context));
-  ApplyReport report = PD_TRY(views->apply(info.id, options));
+  auto applied = views->apply(info.id, options);
+  if (!applied.ok()) return held_error(context, info, std::move(applied).error());
+  const ApplyReport& report = *applied;
   if (args.json) {
-    print(model::pretty_json(to_json(report, git_paths)));
+    print(model::pretty_json(view::to_json(report, git_paths)));
   } else {
     print_report(report, git_paths, args.dry_run);
   }

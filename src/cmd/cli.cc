@@ -37,7 +37,10 @@ std::string check_rollback(const std::string& word) {
 }
 
 void add_view(CLI::App& verb, std::string& view) {
-  verb.add_option("view", view, "id of the view; default: the newest of this directory that waits")
+  verb.add_option(
+          "view", view,
+          "id of the view, or of a sandbox over it; default: the newest of this directory that "
+          "waits")
       ->check(check_id);
 }
 

@@ -103,6 +103,9 @@ void add_create(CLI::App& app, Invocation& chosen) {
   auto args = std::make_shared<CreateArgs>();
   CLI::App* verb = app.add_subcommand("create", "make a sandbox that lives; prints its id");
   verb->add_option("--template", args->template_name, "what it is made of")->capture_default_str();
+  verb->add_option("--workspace", args->workspace, "a directory to show as a view, as `run` does")
+      ->type_name("DIR")
+      ->check([](const std::string& name) { return name.empty() ? "no directory is named" : ""; });
   verb->add_option("--timeout", args->timeout, "how long it lives (5m)")->type_name("TIME");
   add_pairs(*verb, "-e,--env", args->environment, "a variable of every command in it");
   add_pairs(*verb, "--metadata", args->metadata, "kept with it, for whoever lists");

@@ -129,6 +129,7 @@ struct KeyArgs {
 
 struct CreateArgs {
   std::string template_name = "base";
+  std::string workspace;  // empty: none
   std::string timeout;
   std::vector<std::string> environment;  // NAME=VALUE
   std::vector<std::string> metadata;     // NAME=VALUE

@@ -41,6 +41,7 @@ Status create_one(const CreateArgs& args, Context& context) {
   body["environment"] = PD_TRY(pairs_of(args.environment, "--env"));
   body["metadata"] = PD_TRY(pairs_of(args.metadata, "--metadata"));
   if (!args.timeout.empty()) body["timeout_s"] = PD_TRY(parse_seconds(args.timeout));
+  if (!args.workspace.empty()) body["workspace"] = context.spelling_of(args.workspace).str();
   const object made = PD_TRY(call_daemon(home, "POST", kSandboxes, body));
   print(args.json ? model::pretty_json(made) : text_field(made, "id") + "\n");
   return {};

@@ -147,7 +147,7 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   }
   // Before any thread: they inherit that these signals are nobody's but the descriptor's.
   sys::SignalFd signals = PD_TRY(sys::SignalFd::open({SIGINT, SIGTERM, SIGHUP}));
-  ServedPolicy policy = PD_TRY(served_policy(args, context));
+  engine::LivePolicy policy = PD_TRY(served_policy(args, context));
   engine::Parts parts = PD_TRY(context.parts(engine::kLiveUser));
   const model::HostPath home = PD_TRY(context.home());
   const std::string database = (home / "paddock.db").str();
@@ -175,6 +175,9 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
     return api::e2b::network_of_record(recorded, [&](const std::string& name) {
       return secrets.value_of({owner, "", model::Caller::Sees::own}, name);
     });
+  };
+  options.policy_of = [&args, &context](const model::HostPath& workspace) {
+    return served_policy(args, context, workspace);
   };
   if (args.kill_on_exit) options.lifetime = isolation::Lifetime::bound;
   sandboxes = std::make_unique<engine::Sandboxes>(loop, std::move(parts),

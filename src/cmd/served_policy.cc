@@ -20,12 +20,13 @@ bool says_what_leaves(const policy::Compiled& compiled) {
 
 }  // namespace
 
-Result<ServedPolicy> served_policy(const ServeArgs& args, Context& context) {
-  ServedPolicy policy{PD_TRY(context.settings(model::HostPath(), args.flags))};
+Result<engine::LivePolicy> served_policy(const ServeArgs& args, const Context& context,
+                                         const model::HostPath& workspace) {
+  engine::LivePolicy policy{PD_TRY(context.settings(workspace, args.flags))};
   if (says_what_leaves(policy.compiled)) return policy;
   std::vector<policy::FlagValue> flags = args.flags;
   flags.push_back({"egress.presets", "package-registries"});
-  auto wider = context.settings(model::HostPath(), flags);
+  auto wider = context.settings(workspace, flags);
   if (!wider.ok()) return policy;
   policy.compiled = std::move(*wider);
   policy.egress = engine::EgressWord::shipped;

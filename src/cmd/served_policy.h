@@ -7,13 +7,10 @@
 
 namespace paddock::cmd {
 
-struct ServedPolicy {
-  policy::Compiled compiled;
-  engine::EgressWord egress = engine::EgressWord::of_policy;
-};
-
 // Clients that say nothing of the network expect one: where no policy says a word of egress, what
 // package tools use may be reached. A bound of the administrator, or trust that gives none, holds.
-Result<ServedPolicy> served_policy(const ServeArgs& args, Context& context);
+// `workspace`: the directory of a sandbox that has one, whose word counts as in `run`.
+Result<engine::LivePolicy> served_policy(const ServeArgs& args, const Context& context,
+                                         const model::HostPath& workspace = {});
 
 }  // namespace paddock::cmd

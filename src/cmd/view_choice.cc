@@ -3,12 +3,13 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "engine/view_lookup.h"
 
 namespace paddock::cmd {
 
-Result<view::ViewInfo> choose_view(view::ViewStore& views, const Context& context,
+Result<view::ViewInfo> choose_view(view::ViewStore& views, Context& context,
                                    const std::string& prefix) {
-  if (!prefix.empty()) return views.find(prefix);
+  if (!prefix.empty()) return engine::find_view(views, *PD_TRY(context.database()), prefix);
   std::string at = context.caller().directory.str();
   while (true) {
     auto newest = views.newest_of(model::HostPath(at));
@@ -47,6 +48,11 @@ Result<std::vector<std::string>> relative_paths(const std::vector<std::string>& 
     relative.push_back(normal.substr(workspace.str().size() + 1));
   }
   return relative;
+}
+
+Error held_error(Context& context, const view::ViewInfo& info, Error why) {
+  auto database = context.database();
+  return database.ok() ? engine::name_holder(**database, info.id, std::move(why)) : why;
 }
 
 std::string short_id(const model::ViewId& id) {

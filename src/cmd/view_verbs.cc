@@ -10,6 +10,7 @@
 #include "cmd/verbs.h"
 #include "cmd/view_choice.h"
 #include "model/json.h"
+#include "view/public_json.h"
 
 namespace paddock::cmd {
 namespace {
@@ -20,37 +21,6 @@ using view::ViewState;
 
 bool is_open(const ViewInfo& info) {
   return info.state != ViewState::applied && info.state != ViewState::discarded;
-}
-
-boost::json::object to_json(const ViewInfo& info) {
-  boost::json::object object;
-  object["id"] = info.id.str();
-  model::put_bytes(object, "workspace", info.workspace.str());
-  object["state"] = name_of(view::kViewStateNames, info.state);
-  object["created_ms"] = info.created_ms;
-  object["commands"] = info.steps;
-  object["bytes"] = info.bytes;
-  return object;
-}
-
-// Stored documents come back as what they are; one that cannot be read is told, not hidden.
-boost::json::value stored(const std::string& text) {
-  if (text.empty()) return nullptr;
-  auto parsed = model::parse_json(text);
-  return parsed.ok() ? *parsed : boost::json::value(boost::json::object{{"unreadable", true}});
-}
-
-boost::json::object to_json(const Step& step) {
-  boost::json::object object;
-  object["number"] = step.number;
-  model::put_bytes(object, "argv", step.argv);
-  object["started_ms"] = step.started_ms;
-  object["ended_ms"] = step.ended_ms == 0 ? boost::json::value(nullptr) : step.ended_ms;
-  object["undone"] = step.undone;
-  object["decision"] = stored(step.decision_json);
-  object["outcome"] = stored(step.outcome_json);
-  object["network"] = stored(step.network_json);
-  return object;
 }
 
 std::string ending_of(const Step& step) {
@@ -88,10 +58,7 @@ Status show_view(const ShowArgs& args, Context& context) {
   ViewInfo info = PD_TRY(choose_view(*views, context, args.view));
   std::vector<Step> steps = PD_TRY(views->steps(info.id));
   if (args.json) {
-    boost::json::object object = to_json(info);
-    boost::json::array& list = object["steps"].emplace_array();
-    for (const Step& step : steps) list.push_back(to_json(step));
-    print(model::pretty_json(object));
+    print(model::pretty_json(view::to_json(info, steps)));
     return {};
   }
   print(fmt::format(
@@ -115,7 +82,7 @@ Status list_views(const LsArgs& args, Context& context) {
       {"VIEW", "STATE", "MADE", "COMMANDS", "SIZE", "WORKSPACE"}};
   for (const ViewInfo& info : all) {
     if (!args.all && !is_open(info)) continue;
-    list.push_back(to_json(info));
+    list.push_back(view::to_json(info));
     rows.push_back({short_id(info.id), std::string(name_of(view::kViewStateNames, info.state)),
                     ago(info.created_ms), std::to_string(info.steps), approximate_bytes(info.bytes),
                     info.workspace.str()});
@@ -133,7 +100,8 @@ Status list_views(const LsArgs& args, Context& context) {
 Status discard_view(const DiscardArgs& args, Context& context) {
   view::ViewStore* views = PD_TRY(context.views());
   ViewInfo info = PD_TRY(choose_view(*views, context, args.view));
-  PD_TRY(views->discard(info.id));
+  const Status discarded = views->discard(info.id);
+  if (!discarded.ok()) return held_error(context, info, discarded.error());
   say(fmt::format("discarded view {}", short_id(info.id)));
   return {};
 }
@@ -141,7 +109,8 @@ Status discard_view(const DiscardArgs& args, Context& context) {
 Status roll_back(const RollbackArgs& args, Context& context) {
   view::ViewStore* views = PD_TRY(context.views());
   ViewInfo info = PD_TRY(choose_view(*views, context, args.view));
-  PD_TRY(views->rollback(info.id, args.steps));
+  const Status undone = views->rollback(info.id, args.steps);
+  if (!undone.ok()) return held_error(context, info, undone.error());
   say(fmt::format("undid the last {} of view {}",
                   args.steps == 1 ? std::string("command") : plural(args.steps, "command"),
                   short_id(info.id)));
@@ -154,7 +123,7 @@ Status collect(const GcArgs& args, Context& context) {
   std::vector<ViewInfo> removed = PD_TRY(views->collect_garbage(settings.views));
   if (args.json) {
     boost::json::array list;
-    for (const ViewInfo& info : removed) list.push_back(to_json(info));
+    for (const ViewInfo& info : removed) list.push_back(view::to_json(info));
     print(model::pretty_json(list));
     return {};
   }

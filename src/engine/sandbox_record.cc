@@ -99,6 +99,10 @@ model::HostPath SandboxRecord::directory() const {
   return sandboxes_of(home_) / id_.str();
 }
 
+Status SandboxRecord::set_view(const model::ViewId& view) {
+  return database_->execute("UPDATE sandbox SET view = ? WHERE id = ?", {view.str(), id_.str()});
+}
+
 Status SandboxRecord::started(int pid) {
   return database_->execute(
       "UPDATE sandbox SET state = 'running', pid = ?, pid_start = ? WHERE id = ?",

@@ -39,6 +39,8 @@ class SandboxRecord {
   // For an agent that outlives its owner: shared, so that both can hold it.
   int lock() const { return lock_.get(); }
   model::HostPath directory() const;
+  // The view that it works in from now on.
+  Status set_view(const model::ViewId& view);
   // Writes who the agent is, once it runs.
   Status started(int pid);
   // The sandbox could not be destroyed: leaves the record for reconcile().

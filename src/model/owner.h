@@ -12,7 +12,11 @@ using KeyId = Id<KeyTag>;  // of an API key
 
 // The API key that a thing was made with. Without one it is the keeper's: whoever runs the daemon.
 struct Owner {
+  // `socket`: only for who comes by the keeper's socket, whatever key others show.
+  enum class Reach { listener, socket };
+
   KeyId key;
+  Reach reach = Reach::listener;
   bool operator==(const Owner&) const = default;
 };
 

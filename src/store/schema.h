@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 8> kMigrations{
+inline constexpr std::array<std::string_view, 9> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -113,6 +113,8 @@ inline constexpr std::array<std::string_view, 8> kMigrations{
     directory ANY NOT NULL,       -- bytes of the canonical host path
     created_ms INTEGER NOT NULL
   ) STRICT;
-)sql"};
+)sql",
+    // The view of its workspace; '': it has none.
+    "ALTER TABLE live_sandbox ADD COLUMN view TEXT NOT NULL DEFAULT ''"};
 
 }  // namespace paddock::store

@@ -188,7 +188,7 @@ def test_errors_say_what_to_do(call):
         ("POST", "/sandboxes", {"templte": "base"}, 400, "invalid_argument"),
         ("POST", "/sandboxes", {"timeout_s": 0}, 400, "invalid_argument"),
         ("POST", "/sandboxes", {"template": "nowhere"}, 404, "not_found"),
-        ("GET", "/views", None, 501, "unsupported"),
+        ("GET", "/views/nowhere1", None, 404, "not_found"),
     ):
         answered, data = call(method, V1 + path, body)
         assert (answered, data["error"]["code"]) == (status, code), (method, path, data)

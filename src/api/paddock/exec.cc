@@ -60,6 +60,13 @@ Result<engine::TerminalSize> size_of(const object& from) {
   return engine::TerminalSize{static_cast<uint32_t>(*rows), static_cast<uint32_t>(*columns)};
 }
 
+// In the workspace, where there is one.
+Result<std::string> directory_of(const std::string& named, const engine::LiveSandbox& sandbox) {
+  const std::string& home = sandbox.setup().home;
+  if (!sandbox.workspace() || named.starts_with("~")) return engine::guest_path(named, home);
+  return engine::guest_path(named, sandbox.workspace()->directory.str());
+}
+
 Result<Wanted> wanted_of(const Request& request, const engine::LiveSandbox& sandbox) {
   const object body = PD_TRY(read_object(request, {"argv", "environment", "directory", "terminal",
                                                    "input", "timeout_ms", "tag", "on_leave"}));
@@ -68,7 +75,7 @@ Result<Wanted> wanted_of(const Request& request, const engine::LiveSandbox& sand
   process.argv = PD_TRY(arguments_of(body));
   process.environment = PD_TRY(e2b::map_field(body, "environment"));
   const auto directory = PD_TRY(e2b::text_field(body, "directory"));
-  process.directory = PD_TRY(engine::guest_path(directory.value_or(""), sandbox.setup().home));
+  process.directory = PD_TRY(directory_of(directory.value_or(""), sandbox));
   process.tag = PD_TRY(e2b::text_field(body, "tag")).value_or("");
   const int64_t timeout = PD_TRY(e2b::number_field(body, "timeout_ms")).value_or(0);
   if (timeout < 0 || static_cast<uint64_t>(timeout) > kMaxTimeoutMs) {

@@ -25,7 +25,9 @@ constexpr const char* kSchemas = R"json({
     "template": {"type": "string", "default": "base"},
     "timeout_s": {"type": "integer", "minimum": 1, "default": 300},
     "metadata": {"$ref": "#/components/schemas/Texts"},
-    "environment": {"$ref": "#/components/schemas/Texts"}}},
+    "environment": {"$ref": "#/components/schemas/Texts"},
+    "workspace": {"type": "string", "pattern": "^/",
+      "description": "a directory of the server's machine, shown as a view at its own path; by the server's own socket alone"}}},
   "Texts": {"type": "object", "additionalProperties": {"type": "string"}},
   "Sandbox": {"type": "object",
     "required": ["id", "template", "state", "created", "deadline", "key", "metadata", "level",
@@ -44,6 +46,8 @@ constexpr const char* kSchemas = R"json({
       "metadata": {"$ref": "#/components/schemas/Texts"},
       "level": {"type": "string", "description": "the isolation that holds it"},
       "home": {"type": "string"},
+      "workspace": {"description": "the directory that it works on; docs/outcome.md, bytes"},
+      "view": {"type": "string", "description": "of its workspace, from its latest start"},
       "limits": {"type": "object", "properties": {
         "memory_bytes": {"type": "integer"}, "disk_bytes": {"type": "integer"},
         "cpus": {"type": "number", "description": "0: all of the host's"},
@@ -133,6 +137,40 @@ constexpr const char* kSchemas = R"json({
       "properties": {"seq": {"type": "integer"},
         "time": {"type": "string", "format": "date-time"}, "event": {"type": "string"},
         "sandbox": {"type": "string"}}}}}},
+  "View": {"type": "object", "required": ["id", "workspace", "state", "created_ms"], "properties": {
+    "id": {"type": "string"},
+    "workspace": {"description": "text, or base64 of what is none; docs/outcome.md"},
+    "state": {"type": "string",
+      "enum": ["running", "interrupted", "ready", "applied", "discarded"]},
+    "created_ms": {"type": "integer"},
+    "commands": {"type": "integer", "description": "that are not undone"},
+    "bytes": {"type": "integer"},
+    "steps": {"type": "array", "items": {"type": "object", "properties": {
+      "number": {"type": "integer"}, "argv": {"type": "array"}, "started_ms": {"type": "integer"},
+      "ended_ms": {"type": ["integer", "null"]}, "undone": {"type": "boolean"},
+      "decision": {"description": "docs/outcome.md"},
+      "outcome": {"description": "docs/outcome.md"},
+      "network": {"description": "docs/outcome.md"}}}}}},
+  "ViewList": {"type": "object", "required": ["views"], "properties": {
+    "views": {"type": "array", "items": {"$ref": "#/components/schemas/View"}}}},
+  "ChangeSet": {"type": "object", "description": "as `paddock diff --json`"},
+  "ApplyView": {"type": "object", "additionalProperties": false, "properties": {
+    "dry_run": {"type": "boolean", "default": false},
+    "allow_host_exec": {"type": "boolean", "default": false,
+      "description": "bring what would execute on this machine, too"},
+    "paths": {"type": "array", "items": {"type": "string"},
+      "description": "relative to the workspace; these and below alone"},
+    "branch": {"type": "string", "description": "in the place of all else: commits, as this ref"}}},
+  "Applied": {"type": "object", "properties": {
+    "conflict": {"type": "boolean", "description": "true: nothing was written"},
+    "paths": {"type": "array", "items": {"type": "object", "properties": {
+      "path": {}, "result": {"type": "string",
+        "enum": ["applied", "unchanged", "merged", "held", "conflict"]},
+      "reason": {"type": "string"}}}},
+    "git_paths": {"type": "array"},
+    "branch": {"type": "string"}, "commit": {"type": "string"}}},
+  "RollBackView": {"type": "object", "additionalProperties": false, "properties": {
+    "commands": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 1}}},
   "UsageList": {"type": "object", "required": ["usage"], "properties": {
     "usage": {"type": "array", "items": {"type": "object", "required": ["day", "key"],
       "properties": {"day": {"type": "string", "format": "date"},

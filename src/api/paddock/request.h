@@ -38,6 +38,9 @@ Result<std::shared_ptr<engine::LiveSandbox>> sandbox_of(const Request& request);
 // else failed_precondition.
 Result<std::shared_ptr<engine::LiveSandbox>> awake_sandbox_of(const Request& request);
 
+// permission_denied, where it is not whoever runs the server, on this machine. `what`: why only he.
+Status check_keeper(const Request& request, const std::string& what);
+
 // What goes into several answers.
 boost::json::object json_of(const engine::LiveSandbox& sandbox);
 boost::json::value key_json(const std::string& key);
@@ -81,7 +84,13 @@ Status read_file(const Request& request);
 Status write_file(const Request& request);
 
 Status show_document(const Request& request);
-// What is known and not built: 501 with what it would be.
-Status refuse_unbuilt(const Request& request);
+
+Status list_views(const Request& request);
+Status show_view(const Request& request);
+Status show_changes(const Request& request);
+Status show_patch(const Request& request);
+Status apply_view(const Request& request);
+Status roll_back_view(const Request& request);
+Status discard_view(const Request& request);
 
 }  // namespace paddock::api::own

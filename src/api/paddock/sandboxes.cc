@@ -23,9 +23,20 @@ object texts_json(const std::map<std::string, std::string>& texts) {
   return out;
 }
 
+// A directory of this machine: for whoever runs the server alone, and he comes by its socket.
+Result<std::optional<model::HostPath>> workspace_of(const Request& request, const object& body) {
+  const auto named = PD_TRY(e2b::text_field(body, "workspace"));
+  if (!named) return std::optional<model::HostPath>();
+  PD_TRY(check_keeper(request, "'workspace' names a directory of the server's machine"));
+  if (named->starts_with('/') && named->find('\0') == std::string::npos) {
+    return std::optional(model::HostPath(*named));
+  }
+  return Error(Code::invalid_argument, "'workspace' must be an absolute path");
+}
+
 Result<engine::CreateRequest> create_request(const Request& request) {
-  const object body =
-      PD_TRY(read_object(request, {"template", "timeout_s", "metadata", "environment"}));
+  const object body = PD_TRY(
+      read_object(request, {"template", "timeout_s", "metadata", "environment", "workspace"}));
   engine::CreateRequest wanted;
   const int64_t most = static_cast<int64_t>(request.parts.settings.max_timeout_seconds);
   wanted.template_name = PD_TRY(e2b::text_field(body, "template")).value_or("base");
@@ -33,12 +44,20 @@ Result<engine::CreateRequest> create_request(const Request& request) {
       PD_TRY(timeout_of(request, body, std::min(kDefaultTimeoutSeconds, most))) * 1000;
   wanted.metadata = PD_TRY(e2b::map_field(body, "metadata"));
   wanted.environment = PD_TRY(e2b::map_field(body, "environment"));
+  wanted.workspace = PD_TRY(workspace_of(request, body));
   wanted.owner = request.caller.owner;
+  if (wanted.workspace) wanted.owner.reach = model::Owner::Reach::socket;
   wanted.quota = request.parts.settings.quota_of(request.caller.label);
   return wanted;
 }
 
 }  // namespace
+
+Status check_keeper(const Request& request, const std::string& what) {
+  if (request.caller.sees == model::Caller::Sees::all) return {};
+  return Error(Code::permission_denied, what + ": never over the network")
+      .set_remedy("as whoever runs the server, by its socket: the `paddock` command line there");
+}
 
 boost::json::value key_json(const std::string& key) {
   return key.empty() ? boost::json::value() : boost::json::value(key);
@@ -60,6 +79,10 @@ object json_of(const LiveSandbox& sandbox) {
   out["metadata"] = texts_json(info.metadata);
   out["level"] = name_of(model::kLevelNames, sandbox.setup().decision.level);
   out["home"] = sandbox.setup().home;
+  if (const auto& workspace = sandbox.workspace()) {
+    model::put_bytes(out, "workspace", workspace->directory.str());
+    if (info.view) out["view"] = info.view->str();
+  }
   out["limits"] = object{{"memory_bytes", limits.memory_bytes},
                          {"disk_bytes", limits.disk_bytes},
                          {"cpus", limits.cpus},

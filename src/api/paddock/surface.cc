@@ -90,13 +90,6 @@ Result<std::shared_ptr<engine::LiveSandbox>> awake_sandbox_of(const Request& req
       .set_remedy("`paddock resume " + sandbox->id() + "`");
 }
 
-Status refuse_unbuilt(const Request& request) {
-  return answer_error(request, Error(Code::unsupported,
-                                     "views of workspaces are kept by `paddock run`; live "
-                                     "sandboxes have none yet")
-                                   .set_remedy("`paddock ls`, `paddock diff`, `paddock apply`"));
-}
-
 Status show_document(const Request& request) {
   return answer(request, 200, openapi_document());
 }

@@ -10,6 +10,7 @@
 
 #include "engine/live/catalogue.h"
 #include "engine/live/live_record.h"
+#include "engine/live/sandboxes.h"
 #include "sys/child.h"
 #include "sys/clock.h"
 #include "sys/fault_point.h"
@@ -34,6 +35,7 @@ class Adopter {
     info_.reason = reason(adopted.error());
     PD_TRY(LiveRecords(parts_.database).remove(info_.id));
     PD_TRY(Catalogue(parts_.database).set_state(info_));
+    settle_view();
     return std::optional<Adopted>();
   }
 
@@ -128,6 +130,15 @@ class Adopter {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     return backend->reclaim(info_.id);
+  }
+
+  // What it wrote is left as by any other end. What fails is made up for by the view's next user.
+  void settle_view() {
+    if (!info_.view) return;
+    model::Outcome outcome;
+    outcome.ending = model::Ending::killed;
+    outcome.reason = info_.reason;
+    (void)parts_.views.settle(*info_.view, step_end(outcome)).ok();
   }
 
   std::string reason(const Error& why) const {

@@ -32,38 +32,44 @@ void open_to_addresses(model::EgressPolicy& policy) {
 
 }  // namespace
 
-Result<std::shared_ptr<const EgressSource>> Sandboxes::granted() {
-  std::lock_guard lock(granted_mutex_);
-  if (granted_) return granted_;
-  auto source = make_egress_source({.settings = policy_.settings,
+// What policy lets out of a sandbox over that directory, if any. It asks the host's tools.
+Result<EgressSource> Sandboxes::egress_source(const policy::Compiled& policy, EgressWord word,
+                                              const model::HostPath& workspace) {
+  auto source = make_egress_source({.settings = policy.settings,
                                     .caller_environment = options_.caller_environment,
                                     .caller_home = options_.caller_home,
-                                    .workspace = {},
+                                    .workspace = workspace,
                                     .home = parts_.home});
   if (!source.ok()) {
     Error error = std::move(source).error();
     // Nobody has asked for it: a machine without package tools has sandboxes all the same.
-    const bool optional =
-        options_.egress == EgressWord::shipped && error.code() == Code::failed_precondition;
+    const bool optional = word == EgressWord::shipped && error.code() == Code::failed_precondition;
     if (!optional) return error.add_context("finding what may leave");
     source = EgressSource();
     source->nothing_because = error.describe() + "; " + error.remedy();
   }
   open_to_addresses(source->policy);
-  granted_ = std::make_shared<const EgressSource>(std::move(*source));
+  return source;
+}
+
+Result<std::shared_ptr<const EgressSource>> Sandboxes::granted() {
+  std::lock_guard lock(granted_mutex_);
+  if (granted_) return granted_;
+  granted_ = std::make_shared<const EgressSource>(
+      PD_TRY(egress_source(policy_, options_.egress, model::HostPath())));
   return granted_;
 }
 
-Result<LivePlan> Sandboxes::plan(net::Task& task, net::Worker& worker,
-                                 const std::string& base_template, const NetworkRequest& network) {
-  const auto directory = PD_TRY(find_directory(task, base_template));
+Result<LivePlan> Sandboxes::plan(net::Task& task, net::Worker& worker, const Planning& what) {
+  const auto directory = PD_TRY(find_directory(task, what.base_template));
   std::optional<model::HostPath> root;
   if (directory) root = directory->directory;
+  if (what.workspace) return plan_with_workspace(task, worker, {what, root});
   return worker.run(task, [&]() -> Result<LivePlan> {
     // What it was when it was added may have changed.
     if (root) PD_TRY(check_template_directory(root->str(), parts_.home));
     const LiveEgress egress{network_, PD_TRY(granted())};
-    return plan_live(parts_, policy_, egress, {base_template, network, root});
+    return plan_live(parts_, policy_, egress, {what.base_template, what.network, root});
   });
 }
 
@@ -76,11 +82,16 @@ Result<StartedUp> Sandboxes::boot(net::Task& task, LivePlan plan, Booting what) 
   sandbox.boot_id = new_boot_id();
   sandbox.lifetime = options_.lifetime;
   if (options_.lifetime == isolation::Lifetime::leased) sandbox.held = {what.record.lock()};
+  // Nobody else may use the view while the agent lives.
+  what.view = plan.view;
+  if (what.view) {
+    for (const int held : what.view->held()) sandbox.held.push_back(held);
+  }
   auto started = what.worker.run(task, [&]() -> Result<StartedUp> {
     std::vector<model::HostPath> directories;
     for (const std::string& layer : stack) directories.push_back(layers().directory_of(layer));
     PD_TRY(keep_writes(sandbox, layers().directory_of("below"), directories));
-    const LiveEgress egress{network_, PD_TRY(granted())};
+    const LiveEgress egress{network_, plan.granted};
     return start_up(parts_, std::move(plan),
                     {what.worker, egress, static_cast<uint64_t>(what.lives_ms) + kAgentSlackMs});
   });
@@ -90,15 +101,32 @@ Result<StartedUp> Sandboxes::boot(net::Task& task, LivePlan plan, Booting what) 
   started->setup.ports_are_guarded = what.network.traffic == NetworkRequest::Traffic::with_token;
   started->setup.host_mask = what.network.host_mask;
   Status noted = put_on_record(task, what, *started);
+  if (noted.ok()) noted = let_live(task, what, *started);
+  sys::fault_point("live.create.leased");
   if (noted.ok()) return started;
   what.worker.run(task, [&] { return started->parts.sandbox->destroy().ok(); });
   return std::move(noted).error();
 }
 
+// It is on record, and what its view must know as well.
+Status Sandboxes::let_live(net::Task& task, const Booting& what, StartedUp& started) {
+  PD_TRY(begin_step(task, what, started));
+  if (options_.lifetime != isolation::Lifetime::leased) return {};
+  Status told = what.worker.run(task, [&] { return let_outlive(*started.parts.link); });
+  if (!told.ok()) give_up_step(task, what, started, told.error());
+  return told;
+}
+
 // First the record, then the agent is told: one that outlives us is always found.
 Status Sandboxes::put_on_record(net::Task& task, const Booting& what, StartedUp& started) {
   const int pid = sys::pid_of(started.parts.sandbox->agent());
-  PD_TRY(books_.run(task, [&] { return what.record.started(pid); }));
+  const std::optional<LiveWorkspace>& workspace = started.setup.workspace;
+  PD_TRY(books_.run(task, [&]() -> Status {
+    PD_TRY(what.record.started(pid));
+    if (!workspace) return {};
+    PD_TRY(what.record.set_view(*workspace->view));
+    return Catalogue(parts_.database).set_view(what.info.id, *workspace->view);
+  }));
   if (options_.lifetime != isolation::Lifetime::leased) return {};
   PD_TRY(books_.run(task, [&] {
     return LiveRecords(parts_.database)
@@ -106,8 +134,6 @@ Status Sandboxes::put_on_record(net::Task& task, const Booting& what, StartedUp&
                             what.info.lifecycle, what.network});
   }));
   sys::fault_point("live.create.recorded");
-  PD_TRY(what.worker.run(task, [&] { return let_outlive(*started.parts.link); }));
-  sys::fault_point("live.create.leased");
   return {};
 }
 
@@ -139,9 +165,10 @@ Status Sandboxes::stand_up(net::Task& task, LiveSandbox& sandbox, SandboxRecord&
   const LiveInfo info = sandbox.info();
   const NetworkRequest network = sandbox.network();
   const int64_t left_ms = std::max<int64_t>(deadline_ms - sys::wall_clock_ms(), 1);
-  LivePlan planned = PD_TRY(plan(task, sandbox.worker(), info.base_template, network));
-  StartedUp started =
-      PD_TRY(boot(task, std::move(planned), {info, network, record, sandbox.worker(), left_ms}));
+  const std::optional<LiveWorkspace> workspace = sandbox.workspace();
+  LivePlan planned = PD_TRY(plan(task, sandbox.worker(), {info.base_template, network, workspace}));
+  StartedUp started = PD_TRY(
+      boot(task, std::move(planned), {info, network, record, sandbox.worker(), left_ms, {}}));
   if (sandbox.stand_up(started.setup, started.parts, deadline_ms) == LiveSandbox::Taken::no) {
     (void)sandbox.worker().run(task, [&] { return started.parts.sandbox->destroy(); }).ok();
     return Error(Code::unavailable, "it was ended meanwhile");
@@ -160,6 +187,7 @@ Status Sandboxes::lie_down(net::Task& task, LiveSandbox& sandbox) {
   sys::fault_point("live.sleep.noted");
   PD_TRY(sandbox.lie_down(task));
   sys::fault_point("live.sleep.ended");
+  settle_at_rest(task, sandbox);
   return {};
 }
 

@@ -64,11 +64,15 @@ Status Catalogue::set_layer(const model::SandboxId& id, const std::string& layer
   return database_.execute("UPDATE live_sandbox SET layer = ? WHERE id = ?", {layer, id.str()});
 }
 
+Status Catalogue::set_view(const model::SandboxId& id, const model::ViewId& view) {
+  return database_.execute("UPDATE live_sandbox SET view = ? WHERE id = ?", {view.str(), id.str()});
+}
+
 Result<std::vector<LiveInfo>> Catalogue::list() {
   std::vector<LiveInfo> out;
-  for (const store::Row& row : PD_TRY(
-           database_.query("SELECT id, template, state, reason, created_ms, deadline_ms, metadata, "
-                           "owner, layer, kept FROM live_sandbox ORDER BY created_ms DESC, id"))) {
+  for (const store::Row& row : PD_TRY(database_.query(
+           "SELECT id, template, state, reason, created_ms, deadline_ms, metadata, "
+           "owner, layer, kept, view FROM live_sandbox ORDER BY created_ms DESC, id"))) {
     LiveInfo info;
     info.id = PD_TRY(model::SandboxId::parse(row.text(0)));
     info.template_name = row.text(1);
@@ -80,6 +84,10 @@ Result<std::vector<LiveInfo>> Catalogue::list() {
     if (!row.text(7).empty()) info.owner.key = PD_TRY(model::KeyId::parse(row.text(7)));
     info.layer = row.text(8);
     info.kept = value_of(kKeepNames, row.text(9)).value_or(Keep::memory);
+    if (!row.text(10).empty()) {
+      info.view = PD_TRY(model::ViewId::parse(row.text(10)));
+      info.owner.reach = model::Owner::Reach::socket;
+    }
     out.push_back(std::move(info));
   }
   return out;

@@ -19,6 +19,7 @@ class Catalogue {
   Status set_state(const LiveInfo& info);
   Status set_deadline(const LiveInfo& info);
   Status set_layer(const model::SandboxId& id, const std::string& layer);
+  Status set_view(const model::SandboxId& id, const model::ViewId& view);
   // Newest first, gone ones included. data_corrupt: a row is not what was written.
   Result<std::vector<LiveInfo>> list();
   // What ended long ago.

@@ -58,10 +58,13 @@ uint64_t DiskWatch::used_by(net::Task& task, LiveSandbox& sandbox) {
 
 uint64_t DiskWatch::measure(net::Task& task, LiveSandbox& sandbox) {
   const model::HostPath directory = hooks_.directory_of(sandbox.info().layer);
+  std::vector<model::HostPath> uppers;
+  if (sandbox.workspace()) uppers = sandbox.workspace()->uppers;
   int64_t took_us = 0;
   const uint64_t bytes = worker_.run(task, [&] {
     const int64_t began_us = sys::monotonic_us();
-    const uint64_t used = view::disk_use(directory);
+    uint64_t used = view::disk_use(directory);
+    for (const model::HostPath& upper : uppers) used += view::disk_use(upper);
     took_us = sys::monotonic_us() - began_us;
     return used;
   });

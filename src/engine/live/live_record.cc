@@ -63,6 +63,38 @@ json::object encode(const GuestUser& user) {
   return out;
 }
 
+json::object encode(const LiveWorkspace& workspace) {
+  json::object out;
+  out["directory"] = base64_encode(workspace.directory.str());
+  out["as_spelled"] = base64_encode(workspace.as_spelled.str());
+  if (workspace.view) out["view"] = workspace.view->str();
+  json::array& uppers = out["uppers"].emplace_array();
+  for (const model::HostPath& upper : workspace.uppers) {
+    uppers.emplace_back(base64_encode(upper.str()));
+  }
+  return out;
+}
+
+Result<std::optional<LiveWorkspace>> decode_workspace(const json::object& object) {
+  const auto* value = object.if_contains("workspace");
+  if (value == nullptr) return std::optional<LiveWorkspace>();
+  if (!value->is_object()) return corrupt("workspace");
+  const json::object& fields = value->get_object();
+  LiveWorkspace workspace;
+  workspace.directory = model::HostPath(PD_TRY(bytes_of(fields, "directory")));
+  workspace.as_spelled = model::HostPath(PD_TRY(bytes_of(fields, "as_spelled")));
+  if (const auto* view = fields.if_contains("view"); view != nullptr && view->is_string()) {
+    workspace.view = PD_TRY(model::ViewId::parse(std::string(view->get_string())));
+  }
+  const auto* uppers = fields.if_contains("uppers");
+  if (uppers == nullptr || !uppers->is_array()) return corrupt("workspace");
+  for (const json::value& upper : uppers->get_array()) {
+    if (!upper.is_string()) return corrupt("workspace");
+    workspace.uppers.emplace_back(PD_TRY(base64_decode(upper.get_string())));
+  }
+  return std::optional(std::move(workspace));
+}
+
 Result<uint32_t> id_of(const json::value* value) {
   if (value == nullptr || !value->is_int64() || value->get_int64() < 0 ||
       value->get_int64() > UINT32_MAX) {
@@ -152,6 +184,7 @@ Result<LiveSetup> decode_setup(const json::object& object) {
   setup.decision = PD_TRY(model::decode_decision(decision));
   setup.home = PD_TRY(bytes_of(object, "home"));
   setup.user = PD_TRY(decode_user(object));
+  setup.workspace = PD_TRY(decode_workspace(object));
   setup.users =
       object.contains("several_users") ? isolation::Users::several : isolation::Users::one;
   const std::string start = PD_TRY(bytes_of(object, "start"));
@@ -190,6 +223,7 @@ json::object encode(const LiveSetup& setup) {
   out["decision"] = base64_encode(model::encode(setup.decision));
   out["home"] = base64_encode(setup.home);
   out["user"] = encode(setup.user);
+  if (setup.workspace) out["workspace"] = encode(*setup.workspace);
   if (setup.users == isolation::Users::several) out["several_users"] = true;
   out["start"] = base64_encode(setup.start.SerializeAsString());
   out["environment"] = encode(setup.environment);

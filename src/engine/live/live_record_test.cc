@@ -31,6 +31,9 @@ TEST_F(LiveRecordsTest, GiveBackWhatWasPutIn) {
   setup.stopped_by = LiveSetup::StoppedBy::isolation;
   setup.host_mask = "masked";
   setup.ports_are_guarded = true;
+  const auto view = model::ViewId::from_entropy("87654321");
+  setup.workspace = {
+      model::HostPath("/srv/\xff"), model::HostPath("/link"), view, {model::HostPath("/views/u")}};
   LiveRecord record{setup, "base", {{"MADE", "with"}}, {}, {}};
   record.lifecycle = {Lifecycle::AtDeadline::pause, Keep::files, true};
   record.network.text = R"({"allowOut":["a.example"]})";
@@ -51,6 +54,11 @@ TEST_F(LiveRecordsTest, GiveBackWhatWasPutIn) {
   EXPECT_EQ(found->placeholder_key, setup.placeholder_key);
   EXPECT_EQ(found->stopped_by, LiveSetup::StoppedBy::isolation);
   EXPECT_EQ(found->decision.controls.at(0).name, "seccomp");
+  ASSERT_TRUE(found->workspace);
+  EXPECT_EQ(found->workspace->directory, model::HostPath("/srv/\xff"));
+  EXPECT_EQ(found->workspace->as_spelled, model::HostPath("/link"));
+  EXPECT_EQ(found->workspace->view, std::optional(view));
+  EXPECT_EQ(found->workspace->uppers, std::vector{model::HostPath("/views/u")});
   EXPECT_EQ(found->limits.cpus, 1.5);
   EXPECT_EQ(found->limits.memory_bytes, 123u);
   EXPECT_EQ(found->limits.open_files, 77u);

@@ -45,6 +45,7 @@ LiveSandbox::LiveSandbox(net::Loop& loop, LiveInfo info, LiveSetup setup, LivePa
       gone_(loop) {
   if (setup_.ports_are_guarded) network_.traffic = NetworkRequest::Traffic::with_token;
   network_.host_mask = setup_.host_mask;
+  if (setup_.workspace) info_.view = setup_.workspace->view;
 }
 
 LiveSandbox::~LiveSandbox() = default;

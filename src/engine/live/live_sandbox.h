@@ -35,6 +35,14 @@ namespace paddock::engine {
 
 class KeptWatches;
 
+// A directory of the host that it works on, through a view.
+struct LiveWorkspace {
+  model::HostPath directory;            // canonical; its path inside, too
+  model::HostPath as_spelled;           // by who made it: links that lead there inside as well
+  std::optional<model::ViewId> view;    // of its latest start
+  std::vector<model::HostPath> uppers;  // what it writes to
+};
+
 // What is kept of it, alive or not.
 struct LiveInfo {
   model::SandboxId id;
@@ -50,6 +58,7 @@ struct LiveInfo {
   std::map<std::string, std::string> environment;  // its maker's
   std::map<std::string, std::string> metadata;
   model::Owner owner;
+  std::optional<model::ViewId> view;  // the latest, of one with a workspace
 };
 
 // What it was started as.
@@ -57,6 +66,7 @@ struct LiveSetup {
   model::Decision decision;
   model::Limits limits;
   std::string home;  // inside
+  std::optional<LiveWorkspace> workspace;
   isolation::Users users = isolation::Users::one;
   GuestUser user;  // whose commands and files they are when nobody else is named
   std::map<std::string, std::string> environment;  // of every command
@@ -174,6 +184,7 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   // No process of anybody's is in it. Nothing starts before the caller waits again.
   Result<bool> is_idle(net::Task& task);
   void set_layer(std::string layer) { info_.layer = std::move(layer); }
+  const std::optional<LiveWorkspace>& workspace() const { return setup_.workspace; }
 
   // Stops every process, and its time. failed_precondition: it does not run. timed_out: they do not
   // stop. It runs on where this fails.

@@ -92,6 +92,7 @@ LiveSandbox::Taken LiveSandbox::stand_up(LiveSetup& setup, LiveParts& parts, int
   parts_.network = std::move(parts.network);
   parts_.bridge = std::move(parts.bridge);
   setup_ = std::move(setup);
+  if (setup_.workspace) info_.view = setup_.workspace->view;
   info_.deadline_ms = deadline_ms;
   begin();
   return Taken::yes;

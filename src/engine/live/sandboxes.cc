@@ -28,6 +28,7 @@ LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
   info.metadata = request.metadata;
   info.owner = request.owner;
   info.lifecycle = request.lifecycle;
+  if (request.workspace) info.owner.reach = model::Owner::Reach::socket;
   return info;
 }
 
@@ -46,6 +47,7 @@ Sandboxes::Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy,
       policy_(std::move(policy)),
       options_(std::move(options)),
       network_(parts_.home, ssh_program_beside(parts_.agent_program)),
+      views_(parts_.home),
       disk_watch_(loop, watch_hooks()) {
   for (size_t i = 0; i < options_.starters; ++i) {
     starters_.push_back(std::make_unique<net::Worker>());
@@ -142,7 +144,13 @@ Status Sandboxes::recall_network(Adopted& found) const {
 // On a worker's thread.
 Result<Rejoined> Sandboxes::rejoin(const Adopted& found) {
   if (!found.link) return Rejoined();  // asleep, or nobody here speaks with it
-  const LiveEgress egress{network_, PD_TRY(granted())};
+  std::shared_ptr<const EgressSource> source;
+  if (found.setup.workspace) {
+    source = PD_TRY(ruling_of(*found.setup.workspace)).granted;
+  } else {
+    source = PD_TRY(granted());
+  }
+  const LiveEgress egress{network_, source};
   return rejoin_network({egress, found.info.id, found.network, found.setup.placeholder_key},
                         *found.link);
 }
@@ -250,24 +258,29 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
   const std::string base = request.origin ? request.origin->base_template : request.template_name;
   const std::string below = request.origin ? request.origin->layer : "";
   const LayerPins::Hold below_pin = pins_.hold(below);
-  LivePlan planned = PD_TRY(plan(task, worker, base, request.network));
+  std::optional<LiveWorkspace> workspace;
+  if (request.workspace) workspace = LiveWorkspace{{}, *request.workspace, {}, {}};
+  LivePlan planned = PD_TRY(plan(task, worker, {base, request.network, workspace}));
+  if (planned.workspace) workspace = planned.workspace;
   std::unique_ptr<SandboxRecord> record;
   LiveInfo info;
   const Status journalled = books_.run(task, [&]() -> Status {
-    auto made = SandboxRecord::create(parts_.home, parts_.database, planned.level, std::nullopt);
+    auto made = SandboxRecord::create(parts_.home, parts_.database, planned.level,
+                                      workspace ? workspace->view : std::nullopt);
     if (!made.ok()) return std::move(made).error();
     record = std::make_unique<SandboxRecord>(std::move(*made));
     info = info_of(request, record->id());
     info.layer = PD_TRY(Layers::make_directory(parts_.home));
     PD_TRY(layers().add(info.layer, below));
     PD_TRY(Catalogue(parts_.database).add(info));
+    if (workspace) PD_TRY(Catalogue(parts_.database).set_view(info.id, *workspace->view));
     return Catalogue(parts_.database).set_layer(info.id, info.layer);
   });
   PD_TRY(journalled);
   const LayerPins::Hold pin = pins_.hold(info.layer);
   sys::fault_point("live.create.journalled");
-  auto started =
-      boot(task, std::move(planned), {info, request.network, *record, worker, request.timeout_ms});
+  auto started = boot(task, std::move(planned),
+                      {info, request.network, *record, worker, request.timeout_ms, {}});
   if (!started.ok()) {
     info.state = SandboxState::gone;
     info.reason = started.error().describe();
@@ -312,6 +325,7 @@ Status Sandboxes::finish(net::Task& task, const std::string& id, std::string rea
   }
   std::shared_ptr<SandboxRecord> record = std::move(found->second.record);
   sandboxes_.erase(found);
+  if (destroyed.ok()) settle_at_end(task, *sandbox);
   const Status noted = books_.run(task, [&, info = sandbox->info()]() -> Status {
     if (!destroyed.ok()) record->abandon();
     sys::fault_point("live.delete.destroyed");

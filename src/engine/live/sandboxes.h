@@ -21,6 +21,7 @@
 #include "engine/live/live_sandbox.h"
 #include "engine/live/snapshot_table.h"
 #include "engine/live/start_up.h"
+#include "engine/live/workspace_views.h"
 #include "engine/sandbox_record.h"
 #include "isolation/backend.h"
 #include "net/worker.h"
@@ -46,6 +47,9 @@ struct CreateRequest {
   NetworkRequest network;
   Lifecycle lifecycle;
   std::optional<Origin> origin;
+  // A directory of the host, absolute, as its maker spells it. The sandbox gets a view of it at its
+  // own path. Never to be taken from a request that came over the network.
+  std::optional<model::HostPath> workspace;
 };
 
 struct ResumeRequest {
@@ -62,6 +66,11 @@ struct ForkRequest {
 // Who says what may leave: policy, or nobody, so that it is what ships.
 enum class EgressWord { of_policy, shipped };
 
+struct LivePolicy {
+  policy::Compiled compiled;
+  EgressWord egress = EgressWord::of_policy;
+};
+
 struct SandboxesOptions {
   EgressWord egress = EgressWord::of_policy;
   std::map<std::string, std::string> caller_environment;  // of who started the daemon
@@ -74,6 +83,8 @@ struct SandboxesOptions {
   using ReadNetwork =
       std::function<Result<NetworkRequest>(const model::Owner&, const NetworkRequest& recorded)>;
   ReadNetwork read_network;  // none: what is taken over and asked for something is closed
+  // The policy of a sandbox over that directory. On any thread; none: workspaces are refused.
+  std::function<Result<LivePolicy>(const model::HostPath& workspace)> policy_of;
   // Leased ones outlive the daemon, which takes over those that it finds.
   isolation::Lifetime lifetime = isolation::Lifetime::leased;
 };
@@ -93,7 +104,8 @@ class Sandboxes {
   // After open(), before all the others: takes over what lives. Whose time is up ends soon.
   void take_over(net::Task& task);
 
-  // not_found: the template. resource_exhausted: too many.
+  // not_found: the template, the workspace. resource_exhausted: too many. permission_denied: a
+  // directory that no view is made of.
   Result<std::shared_ptr<LiveSandbox>> create(net::Task& task, CreateRequest request);
   // Those that run or stand still.
   std::shared_ptr<LiveSandbox> find(const std::string& id);
@@ -136,6 +148,8 @@ class Sandboxes {
   // Ends what runs in it; its files are those of the snapshot. invalid_argument: of another
   // template.
   Status roll_back(net::Task& task, LiveSandbox& sandbox, const Snapshot& to);
+  // The views of this PADDOCK_HOME, those of living sandboxes among them.
+  WorkspaceViews& views() { return views_; }
   // Makes no further ones; kills those that are bound, and lets go of the others.
   void end(net::Task& task);
 
@@ -162,13 +176,37 @@ class Sandboxes {
     SandboxRecord& record;
     net::Worker& worker;
     int64_t lives_ms;
+    WorkspaceViews::Held view;  // by boot()
+  };
+  struct Planning {
+    const std::string& base_template;
+    const NetworkRequest& network;
+    const std::optional<LiveWorkspace>& workspace;
+  };
+  struct OverDirectory {
+    const Planning& what;
+    const std::optional<model::HostPath>& root;  // of a template that is a directory
+  };
+  struct Ruling {
+    policy::Compiled policy;
+    std::shared_ptr<const EgressSource> granted;
   };
 
   Result<Entry> make(net::Task& task, CreateRequest request);
-  Result<LivePlan> plan(net::Task& task, net::Worker& worker, const std::string& base_template,
-                        const NetworkRequest& network);
+  Result<LivePlan> plan(net::Task& task, net::Worker& worker, const Planning& what);
+  Result<LivePlan> plan_with_workspace(net::Task& task, net::Worker& worker,
+                                       const OverDirectory& plan);
+  Result<Ruling> ruling_of(const LiveWorkspace& workspace);
+  Result<EgressSource> egress_source(const policy::Compiled& policy, EgressWord word,
+                                     const model::HostPath& workspace);
+  Status begin_step(net::Task& task, const Booting& what, const StartedUp& started);
+  void give_up_step(net::Task& task, const Booting& what, StartedUp& started, const Error& why);
+  Status settle_view(net::Task& task, const model::ViewId& view, const model::Outcome& outcome);
+  void settle_at_end(net::Task& task, const LiveSandbox& sandbox);
+  void settle_at_rest(net::Task& task, const LiveSandbox& sandbox);
   Result<StartedUp> boot(net::Task& task, LivePlan plan, Booting what);
   Status put_on_record(net::Task& task, const Booting& what, StartedUp& started);
+  Status let_live(net::Task& task, const Booting& what, StartedUp& started);
   Status start_services(net::Task& task, LiveSandbox& sandbox);
   void look_after(LiveSandbox& sandbox);
   Status recall_network(Adopted& found) const;
@@ -203,6 +241,7 @@ class Sandboxes {
   policy::Compiled policy_;
   SandboxesOptions options_;
   Network network_;
+  WorkspaceViews views_;
   std::unique_ptr<GateEvents> gate_events_;  // between open() and end()
   std::mutex granted_mutex_;
   std::shared_ptr<const EgressSource> granted_;
@@ -220,5 +259,10 @@ class Sandboxes {
   net::Worker janitor_;  // removes them, until the daemon ends
   std::vector<std::unique_ptr<net::Worker>> starters_;
 };
+
+// How a step ended in that a sandbox lived.
+view::StepEnd step_end(const model::Outcome& outcome);
+// unsupported: it has one, which is no part of what is wanted of it.
+Status check_no_workspace(const LiveSandbox& sandbox, std::string_view what);
 
 }  // namespace paddock::engine

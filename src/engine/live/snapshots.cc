@@ -48,6 +48,7 @@ CreateRequest like(const LiveSandbox& sandbox, int64_t timeout_ms) {
 // ---- what is written so far, sealed
 
 Result<Sandboxes::Sealed> Sandboxes::seal(net::Task& task, LiveSandbox& sandbox) {
+  PD_TRY(check_no_workspace(sandbox, "a snapshot or fork"));
   const auto turn = sandbox.changes().enter(task);
   if (!sandbox.is_alive()) return Error(Code::not_found, "the sandbox has ended");
   if (sandbox.is_asleep()) return seal_at_rest(task, sandbox);
@@ -220,6 +221,7 @@ Result<std::vector<Result<std::shared_ptr<LiveSandbox>>>> Sandboxes::fork(net::T
 }
 
 Status Sandboxes::roll_back(net::Task& task, LiveSandbox& sandbox, const Snapshot& to) {
+  PD_TRY(check_no_workspace(sandbox, "a rollback to a snapshot"));
   const auto turn = sandbox.changes().enter(task);
   if (!sandbox.is_alive()) return Error(Code::not_found, "the sandbox has ended");
   if (to.template_name != sandbox.info().base_template) {

@@ -117,10 +117,20 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
   decision.accepted_by = choice.accepted_by;
   RunRequest request;
   request.policy = policy;
-  request.policy.settings.mode = model::WorkspaceMode::none;
+  const LiveWorkspace* workspace = wanted.workspace;
+  request.policy.settings.mode =
+      workspace != nullptr ? model::WorkspaceMode::overlay : model::WorkspaceMode::none;
+  if (workspace != nullptr) {
+    request.workspace = workspace->directory;
+    request.workspace_as_spelled = workspace->as_spelled;
+    request.directory = workspace->directory;
+    request.caller_home = wanted.caller_home;
+    request.view = workspace->view;
+  }
   if (wanted.root) request.policy.settings.rootfs = wanted.root->str();
   request.policy.settings.sockets = {};  // no socket of the host is carried to a live sandbox yet
   LivePlan plan;
+  plan.granted = egress.granted;
   plan.placeholder_key = make_sandbox_key();
   request.egress =
       PD_TRY(plan_from(PD_TRY(narrow(*egress.granted, wanted.network)), plan.placeholder_key));
@@ -134,7 +144,8 @@ Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
         {model::GuestPath(at), parts.agent_program, model::Access::read_only});
   };
   show_agent(kAgentInside);
-  if (::geteuid() == 0) {
+  // Root inside could read there what the workspace's owner may not.
+  if (::geteuid() == 0 && workspace == nullptr) {
     plan.run.sandbox.users = isolation::Users::several;
     show_agent(sudo_place(wanted.root));
     if (!has_root_tree(plan.run.sandbox.files)) {
@@ -175,16 +186,17 @@ Result<StartedUp> start_up(const Parts& parts, LivePlan plan, const StartUp& opt
   }
   setup.decision.controls.push_back(pausing);
   setup.limits = plan.limits;
+  setup.workspace = std::move(plan.workspace);
   setup.lifetime = plan.run.sandbox.lifetime;
   setup.egress = describe(*options.egress.granted);
   setup.placeholder_key = plan.placeholder_key;
   setup.home = kGuestHome;
   setup.environment = as_map(plan.run.environment.variables);
   setup.users = plan.run.sandbox.users;
-  const bool has_users = setup.users == isolation::Users::several;
+  const bool by_root = ::geteuid() == 0;
   setup.user = {.name = setup.environment["USER"],
-                .uid = has_users ? kLiveUser : ::geteuid(),
-                .gid = has_users ? kLiveUser : ::getegid(),
+                .uid = by_root ? kLiveUser : ::geteuid(),
+                .gid = by_root ? kLiveUser : ::getegid(),
                 .groups = {},
                 .home = setup.home,
                 .shell = setup.environment["SHELL"]};

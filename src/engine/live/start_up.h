@@ -36,6 +36,9 @@ struct LivePlan {
   RunPlan run;
   model::Limits limits;
   std::string placeholder_key;
+  std::shared_ptr<const EgressSource> granted;  // what policy lets out
+  std::optional<LiveWorkspace> workspace;
+  std::shared_ptr<view::OpenView> view;  // of the workspace; in the place of run.view
 };
 
 // Templates that need nobody to have made them.
@@ -46,6 +49,8 @@ struct LiveRequest {
   const std::string& template_name;
   const NetworkRequest& network;
   std::optional<model::HostPath> root = std::nullopt;  // of a template that is a directory
+  const LiveWorkspace* workspace = nullptr;            // its view is opened
+  model::HostPath caller_home{};                       // never a workspace itself
 };
 // not_found: no such template. invalid_argument: a rule that cannot be. Nothing exists yet.
 Result<LivePlan> plan_live(const Parts& parts, const policy::Compiled& policy,
