@@ -2,11 +2,11 @@
 import platform
 import sys
 
-from . import memory, network, startup, views, work
+from . import daemon, memory, network, startup, views, work
 from .measure import Row, print_row
 from .world import World
 
-PARTS = {"startup": startup, "views": views, "work": work, "memory": memory, "network": network}
+PARTS = {"startup": startup, "views": views, "work": work, "memory": memory, "network": network, "daemon": daemon}
 
 
 def main():

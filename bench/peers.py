@@ -17,7 +17,7 @@ def make_bundle(world):
     binaries = bundle / "rootfs" / "bin"
     binaries.mkdir(parents=True)
     shutil.copy(shutil.which("busybox"), binaries / "busybox")
-    for applet in ("sh", "true"):
+    for applet in ("sh", "true", "sleep", "seq", "xargs", "touch", "mkdir"):
         (binaries / applet).symlink_to("busybox")
     subprocess.run(["runc", "spec"], cwd=bundle, check=True)
     config = json.loads((bundle / "config.json").read_text())
@@ -73,6 +73,16 @@ class Docker:
     def command(self):
         argv = ["docker", "run", "--rm", "--network", "none", "paddock-bench", "/bin/true"]
         return Command(argv, env=self.env)
+
+    def does(self, *args):
+        return Command(["docker", *args], env=self.env)
+
+    def start(self):
+        """The name of a container that stays until it is removed."""
+        name = f"paddock-bench-{os.getpid()}"
+        self.does("run", "-d", "--name", name, "--network", "none", "paddock-bench",
+                  "/bin/sleep", "3600").seconds()  # fmt: skip
+        return name
 
     def stop(self):
         self.daemon.terminate()

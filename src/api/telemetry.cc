@@ -37,6 +37,12 @@ constexpr Metric kGate{"paddock_gate_decisions_total", MetricKind::counter,
                        "Decisions of the egress gate, by kind and verdict."};
 constexpr Metric kGateUntold{"paddock_gate_decisions_not_recorded_total", MetricKind::counter,
                              "Decisions of the egress gate that came too fast to be recorded."};
+constexpr Metric kPoolAsked{"paddock_pool_asked_total", MetricKind::counter,
+                            "Sandboxes asked for that a warm one could be, by whether one was."};
+constexpr Metric kPoolReady{"paddock_pool_ready", MetricKind::gauge,
+                            "Warm sandboxes that are ready, by template."};
+constexpr Metric kPoolFailed{"paddock_pool_failed_total", MetricKind::counter,
+                             "Warm sandboxes that could not be made, by template."};
 constexpr Metric kRequests{"paddock_http_requests_total", MetricKind::counter,
                            "Requests by class of route and status."};
 constexpr Metric kRequestSeconds{"paddock_http_request_seconds", MetricKind::histogram,
@@ -268,6 +274,20 @@ void Telemetry::on_more_egress(const engine::LiveInfo& info, uint64_t count) {
   put_owner(fields, info.owner);
   fields["count"] = count;
   record_event("egress_not_recorded", info.owner, fields);
+}
+
+void Telemetry::on_pool_asked(const std::string& template_name, Pool answer) {
+  metrics_.add(kPoolAsked,
+               {{"template", template_name}, {"answer", answer == Pool::hit ? "hit" : "miss"}});
+}
+
+void Telemetry::on_pool_size(const std::string& template_name, size_t ready) {
+  metrics_.set(kPoolReady, {{"template", template_name}}, static_cast<double>(ready));
+}
+
+void Telemetry::on_pool_failed(const std::string& template_name, const Error& why) {
+  metrics_.add(kPoolFailed, {{"template", template_name}});
+  record("pool_not_filled", {{"template", template_name}, {"reason", audit_text(why.describe())}});
 }
 
 void Telemetry::on_certificate(time_t good_until) {

@@ -44,6 +44,9 @@ class Telemetry : public engine::Observer {
   void on_denied(const engine::LiveInfo& info, const model::Denial& denial) override;
   void on_egress(const engine::LiveInfo& info, const model::EgressEvent& event) override;
   void on_more_egress(const engine::LiveInfo& info, uint64_t count) override;
+  void on_pool_asked(const std::string& template_name, Pool answer) override;
+  void on_pool_size(const std::string& template_name, size_t ready) override;
+  void on_pool_failed(const std::string& template_name, const Error& why) override;
 
   // What became of sandboxes, oldest first: the newest kMaxEvents, since the server started.
   struct Event {

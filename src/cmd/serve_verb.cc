@@ -169,6 +169,7 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   options.caller_environment = context.caller().environment;
   options.caller_home = context.caller().home;
   options.max_sandboxes = settings.max_sandboxes;
+  options.pool = {settings.pool.begin(), settings.pool.end()};
   options.observer = &telemetry;
   options.read_network = [&secrets](const model::Owner& owner,
                                     const engine::NetworkRequest& recorded) {

@@ -1,8 +1,8 @@
 #include "engine/gate_trust.h"
 
+#include "engine/passing_file.h"
 #include "engine/ssh_trust.h"
 #include "engine/trust_stores.h"
-#include "sys/files.h"
 
 namespace paddock::engine {
 
@@ -20,7 +20,7 @@ Status add_trust(Network& network, RunPlan& plan) {
 Status add_ssh_trust(egress::Gate& gate, RunPlan& plan) {
   const model::HostPath file = plan.sandbox.state_dir / "known_hosts";
   const std::string key = PD_TRY(gate.ssh_host_key());
-  PD_TRY(sys::replace_file(file.str(), known_hosts_text(plan.egress.ssh_hosts, key), 0644));
+  PD_TRY(write_passing_file(file, known_hosts_text(plan.egress.ssh_hosts, key)));
   plan.sandbox.files.binds.push_back(
       {model::GuestPath(kKnownHostsInside), file, model::Access::read_only});
   return {};

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "egress/tls/java_store.h"
+#include "engine/passing_file.h"
 #include "sys/files.h"
 
 namespace paddock::engine {
@@ -93,13 +94,13 @@ Result<Variables> show_trust(const TrustRequest& request, model::FileSystem& fil
   };
   const std::vector<std::string> javas = java_stores(request.root, files);
   const HostPath bundle = request.state_dir / "ca.pem";
-  PD_TRY(sys::replace_file(bundle.str(), request.bundle, 0644));
+  PD_TRY(write_passing_file(bundle, request.bundle));
   if (is_file(GuestPath(kSystemBundle), files)) show(kSystemBundle, bundle);
   show(kTrustInside, bundle);
   if (!javas.empty()) {
     const HostPath store = request.state_dir / "cacerts";
     const std::string bytes = PD_TRY(egress::tls::java_trust_store(request.bundle));
-    PD_TRY(sys::replace_file(store.str(), bytes, 0644));
+    PD_TRY(write_passing_file(store, bytes));
     for (const std::string& java : javas) show(java, store);
   }
   return trust_variables(kTrustInside);

@@ -70,6 +70,8 @@ Result<double> cpus_of(const RawValue& value) {
   return number;
 }
 
+constexpr uint64_t kMaxPool = 256;
+
 std::string limit_text(uint64_t value, const std::string& text) {
   return value == 0 ? "no limit" : text;
 }
@@ -196,7 +198,7 @@ const std::array kQuotaSettings{
 };
 
 Error unknown_key(const std::string& key) {
-  std::vector<std::string> known{"quota"};
+  std::vector<std::string> known{"quota", "pool"};
   for (const Setting& setting : kSettings) known.emplace_back(setting.key);
   for (const QuotaSetting& setting : kQuotaSettings) {
     known.push_back("quota." + std::string(setting.key));
@@ -217,6 +219,8 @@ class File {
     for (const RawMember& member : root.members) {
       if (member.name == "quota") {
         PD_TRY(take_quotas(member));
+      } else if (member.name == "pool") {
+        PD_TRY(take_pool(member));
       } else {
         PD_TRY(at(member, take_setting(member)));
       }
@@ -240,6 +244,21 @@ class File {
       return setting.put(into_.settings, member.value);
     }
     return unknown_key(member.name);
+  }
+
+  // [pool] has a number for each template.
+  Status take_pool(const RawMember& pool) {
+    if (pool.value.type != RawType::table) return at(pool, wrong(pool.value, "a table"));
+    for (const RawMember& member : pool.value.members) {
+      auto size = count_of(member.value);
+      if (size.ok() && *size > kMaxPool) {
+        size = wrong(member.value, fmt::format("a number up to {}", kMaxPool));
+      }
+      if (!size.ok()) return at(member, std::move(size).error());
+      note("pool." + member.name, member);
+      into_.settings.pool[member.name] = *size;
+    }
+    return {};
   }
 
   // [quota] has numbers, and tables for keys by label: [quota."ci"].
@@ -293,6 +312,10 @@ std::vector<SettingRow> rows_of(const ServerSettings& settings,
       rows.push_back({key, setting.show(quota), origin(key), std::string(setting.doc)});
     }
   };
+  for (const auto& [name, size] : settings.pool) {
+    const std::string key = "pool." + name;
+    rows.push_back({key, std::to_string(size), origin(key), "warm sandboxes kept ready"});
+  }
   add_quota("quota.", settings.quota);
   for (const auto& [label, quota] : settings.label_quotas) add_quota("quota." + label + ".", quota);
   return rows;

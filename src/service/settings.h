@@ -28,6 +28,7 @@ struct ServerSettings {
   KeyRule keys = KeyRule::when_made;
   uint64_t max_sandboxes = 512;
   uint64_t max_timeout_seconds = 86'400;
+  std::map<std::string, uint64_t> pool;  // warm sandboxes to keep ready, by template
   uint64_t audit_file_bytes = 64u << 20;
   Quota quota;                                // of each key
   std::map<std::string, Quota> label_quotas;  // of keys with that label, in its place

@@ -34,6 +34,16 @@ TEST(ServerToml, SaysWhatIsInForceAndWhereItCameFrom) {
   EXPECT_EQ(origin_of(loaded, "domain"), "shipped");
 }
 
+TEST(ServerToml, APoolIsANumberForEachTemplate) {
+  const auto loaded = load("[pool]\nbase = 2\n\"code-interpreter-v1\" = 1\n").value();
+  EXPECT_EQ(loaded.settings.pool,
+            (std::map<std::string, uint64_t>{{"base", 2}, {"code-interpreter-v1", 1}}));
+  EXPECT_EQ(origin_of(loaded, "pool.base"), "server.toml:2");
+  EXPECT_FALSE(load("pool = 2\n").ok());
+  EXPECT_FALSE(load("[pool]\nbase = 257\n").ok());
+  EXPECT_FALSE(load("[pool]\nbase = \"2\"\n").ok());
+}
+
 TEST(ServerToml, LaterFilesWin) {
   const auto loaded =
       load_server_settings(

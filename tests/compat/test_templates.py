@@ -6,6 +6,7 @@ import stat
 
 import pytest
 from support.daemon import Daemon
+from support.operate import write_settings
 
 
 @pytest.fixture
@@ -130,6 +131,15 @@ def test_what_is_no_root_is_refused_with_the_remedy(daemon, paddock, root, base)
     root.chmod(0o777)
     made = paddock("create", "--template", "box")
     assert made.code == 1 and "chmod go-w" in made.err
+
+
+def test_a_directory_that_the_pool_keeps_ready_is_not_removed(paddock, root):
+    write_settings(paddock, "[pool]\nbox = 1\n")
+    daemon = Daemon(paddock)
+    paddock("template", "add", "box", root).ok()
+    removed = paddock("template", "rm", "box")
+    assert removed.code == 1 and "[pool] in server.toml" in removed.err
+    assert daemon.stop() == 0, daemon.log.read_text()
 
 
 def test_nobody_on_the_network_names_a_directory_of_the_host(daemon, paddock, root):

@@ -679,6 +679,15 @@ TEST_P(AgentConformance, SignalReachesTheGroupOrTheWholeTree) {
   }
 }
 
+// Its output may have been heard by then.
+TEST_P(AgentConformance, SignalBeforeTheStartIsReportedReachesTheCommand) {
+  const uint32_t id = client().start(start_of({"sleep", "1000"}));
+  EXPECT_TRUE(client().signal(id, SIGTERM, false).ok());
+  ASSERT_TRUE(client().wait_for(id).ok());
+  EXPECT_EQ(client().command(id).ended->how(), wire::Ended::SIGNALLED);
+  EXPECT_EQ(client().command(id).ended->code(), SIGTERM);
+}
+
 TEST_P(AgentConformance, SignalToWhatIsGoneIsAFailure) {
   auto gone = client().signal(4'000'000, SIGTERM, false);
   ASSERT_FALSE(gone.ok());

@@ -127,7 +127,9 @@ Status Sandboxes::put_on_record(net::Task& task, const Booting& what, StartedUp&
     PD_TRY(what.record.set_view(*workspace->view));
     return Catalogue(parts_.database).set_view(what.info.id, *workspace->view);
   }));
-  if (options_.lifetime != isolation::Lifetime::leased) return {};
+  if (options_.lifetime != isolation::Lifetime::leased || what.taker == Taker::nobody_yet) {
+    return {};
+  }
   PD_TRY(books_.run(task, [&] {
     return LiveRecords(parts_.database)
         .put(what.info.id, {started.setup, what.info.base_template, what.info.environment,
@@ -167,8 +169,9 @@ Status Sandboxes::stand_up(net::Task& task, LiveSandbox& sandbox, SandboxRecord&
   const int64_t left_ms = std::max<int64_t>(deadline_ms - sys::wall_clock_ms(), 1);
   const std::optional<LiveWorkspace> workspace = sandbox.workspace();
   LivePlan planned = PD_TRY(plan(task, sandbox.worker(), {info.base_template, network, workspace}));
-  StartedUp started = PD_TRY(
-      boot(task, std::move(planned), {info, network, record, sandbox.worker(), left_ms, {}}));
+  StartedUp started =
+      PD_TRY(boot(task, std::move(planned),
+                  {info, network, record, sandbox.worker(), left_ms, Taker::client, {}}));
   if (sandbox.stand_up(started.setup, started.parts, deadline_ms) == LiveSandbox::Taken::no) {
     (void)sandbox.worker().run(task, [&] { return started.parts.sandbox->destroy(); }).ok();
     return Error(Code::unavailable, "it was ended meanwhile");

@@ -41,7 +41,8 @@ Status Catalogue::forget_old() {
 
 Status Catalogue::add(const LiveInfo& info) {
   return database_.execute(
-      "INSERT INTO live_sandbox (id, template, state, created_ms, deadline_ms, metadata, owner) "
+      "INSERT OR REPLACE INTO live_sandbox (id, template, state, created_ms, deadline_ms, "
+      "metadata, owner) "
       "VALUES (?, ?, ?, ?, ?, ?, ?)",
       {info.id.str(), info.template_name, name_of_state(info), info.created_ms, info.deadline_ms,
        encode_metadata(info.metadata), info.owner.key.str()});

@@ -15,6 +15,7 @@ class Catalogue {
  public:
   explicit Catalogue(store::Database& database) : database_(database) {}
 
+  // In place of what was said of it before, its layer included.
   Status add(const LiveInfo& info);
   Status set_state(const LiveInfo& info);
   Status set_deadline(const LiveInfo& info);

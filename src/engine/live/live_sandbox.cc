@@ -53,8 +53,12 @@ LiveSandbox::~LiveSandbox() = default;
 void LiveSandbox::begin() {
   open_session();
   become(SandboxState::running);
-  log_.add({.message = "the sandbox runs", .fields = {{"template", info_.template_name}}});
+  log_runs();
   arm();
+}
+
+void LiveSandbox::log_runs() {
+  log_.add({.message = "the sandbox runs", .fields = {{"template", info_.template_name}}});
 }
 
 void LiveSandbox::open_session() {
@@ -103,6 +107,26 @@ void LiveSandbox::attach(net::Task& task, const Resumed& resumed) {
     processes_.emplace(state.command(), Entry{process, false, true});
     if (!process->attach(task, state).ok()) processes_.erase(state.command());
   }
+}
+
+void LiveSandbox::hand_over(LiveInfo info, NetworkRequest request) {
+  info.layer = std::move(info_.layer);
+  info.state = info_.state;
+  info_ = std::move(info);
+  for (const auto& [name, value] : info_.environment) setup_.environment[name] = value;
+  setup_.ports_are_guarded = request.traffic == NetworkRequest::Traffic::with_token;
+  setup_.host_mask = request.host_mask;
+  network_ = std::move(request);
+  log_ = SandboxLog();
+  log_runs();
+}
+
+Status LiveSandbox::outlive(net::Task& task) {
+  PD_TRY(check_running());
+  wire::ToAgent message;
+  message.mutable_adopt();
+  (void)PD_TRY(session_->call(task, std::move(message)));
+  return {};
 }
 
 void LiveSandbox::note_closed(const Error& reason) {

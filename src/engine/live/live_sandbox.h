@@ -124,6 +124,10 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   void take_over(net::Task& task, const Resumed& resumed);
   // Nothing leaves it any more, for this reason.
   void note_closed(const Error& reason);
+  // From now on it is what `info` says, but for its layer: of one that nobody had asked for.
+  void hand_over(LiveInfo info, NetworkRequest request);
+  // Its agent goes on when this daemon ends, until its deadline. Of leased ones.
+  Status outlive(net::Task& task);
   // It goes on without this daemon, which has nothing to do with it any more. Of leased ones.
   void let_go(net::Task& task);
   const LiveInfo& info() const { return info_; }
@@ -207,6 +211,7 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
  private:
   Result<Started> start_process(net::Task& task, ProcessRequest request, bool hidden);
   void open_session();
+  void log_runs();
   void on_message(wire::ToHost message);
   void attach(net::Task& task, const Resumed& resumed);
   void arm();

@@ -1,7 +1,9 @@
 // Whoever keeps count of live sandboxes: metrics, an audit log.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "base/error.h"
 #include "model/denial.h"
@@ -28,6 +30,11 @@ class Observer {
   virtual void on_command_ended(const LiveInfo& info, int64_t took_us) = 0;
   // Once for equal denials of one sandbox, and for a bounded number of them.
   virtual void on_denied(const LiveInfo& info, const model::Denial& denial) = 0;
+  // Whether one of the pool's was there for a request that it could serve.
+  enum class Pool { hit, miss };
+  virtual void on_pool_asked(const std::string& template_name, Pool answer) = 0;
+  virtual void on_pool_size(const std::string& template_name, size_t ready) = 0;
+  virtual void on_pool_failed(const std::string& template_name, const Error& why) = 0;
   // What its gate decided about a name, a connection or a request.
   virtual void on_egress(const LiveInfo& info, const model::EgressEvent& event) = 0;
   // That many more, which came too fast to be told one by one.

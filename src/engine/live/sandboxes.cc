@@ -17,6 +17,14 @@
 namespace paddock::engine {
 namespace {
 
+service::Holding holding_of(const model::Limits& limits) {
+  // Without a limit it may use every processor.
+  const double cpus = limits.cpus > 0 ? limits.cpus : static_cast<double>(::get_nprocs());
+  return {1, limits.memory_bytes, limits.disk_bytes, cpus};
+}
+
+}  // namespace
+
 LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
   LiveInfo info;
   info.id = id;
@@ -32,14 +40,6 @@ LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
   return info;
 }
 
-service::Holding holding_of(const model::Limits& limits) {
-  // Without a limit it may use every processor.
-  const double cpus = limits.cpus > 0 ? limits.cpus : static_cast<double>(::get_nprocs());
-  return {1, limits.memory_bytes, limits.disk_bytes, cpus};
-}
-
-}  // namespace
-
 Sandboxes::Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy,
                      SandboxesOptions options)
     : loop_(loop),
@@ -48,6 +48,7 @@ Sandboxes::Sandboxes(net::Loop& loop, Parts parts, policy::Compiled policy,
       options_(std::move(options)),
       network_(parts_.home, ssh_program_beside(parts_.agent_program)),
       views_(parts_.home),
+      pool_(loop, options_.pool, pool_hooks()),
       disk_watch_(loop, watch_hooks()) {
   for (size_t i = 0; i < options_.starters; ++i) {
     starters_.push_back(std::make_unique<net::Worker>());
@@ -129,6 +130,7 @@ void Sandboxes::take_over(net::Task& task) {
     sandbox->take_over(task, found.resumed);
     if (!recalled.ok()) sandbox->note_closed(recalled.error());
   }
+  pool_.start();
 }
 
 // What was asked for and cannot be read any more lets nothing out.
@@ -228,19 +230,21 @@ Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateReq
   PD_TRY(service::check_quota(request.quota, held_by(request.owner), asked_for()));
   const model::Owner owner = request.owner;
   creating_.push_back(owner);
-  auto made = make(task, std::move(request));
+  std::optional<Entry> warm = take_warm(task, request);
+  auto made = warm ? Result<Entry>(*warm) : make(task, std::move(request), Taker::client);
   creating_.erase(std::ranges::find(creating_, owner));
   if (!made.ok()) return std::move(made).error();
   const std::string id = made->sandbox->id();
   auto sandbox = made->sandbox;
   sandboxes_.emplace(id, std::move(*made));
   look_after(*sandbox);
-  sandbox->begin();
+  if (!warm) sandbox->begin();
   if (ending_) {
     PD_TRY(finish(task, id, "the daemon ended"));
     return Error(Code::unavailable, "the daemon is ending");
   }
-  if (Status started = start_services(task, *sandbox); !started.ok()) {
+  Status started = warm ? Status() : start_services(task, *sandbox);
+  if (!started.ok()) {
     (void)finish(task, id, "its code interpreter did not start").ok();
     return std::move(started).error();
   }
@@ -253,7 +257,7 @@ Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateReq
   return sandbox;
 }
 
-Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request) {
+Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request, Taker taker) {
   net::Worker& worker = *starters_[next_starter_++ % starters_.size()];
   const std::string base = request.origin ? request.origin->base_template : request.template_name;
   const std::string below = request.origin ? request.origin->layer : "";
@@ -280,7 +284,7 @@ Result<Sandboxes::Entry> Sandboxes::make(net::Task& task, CreateRequest request)
   const LayerPins::Hold pin = pins_.hold(info.layer);
   sys::fault_point("live.create.journalled");
   auto started = boot(task, std::move(planned),
-                      {info, request.network, *record, worker, request.timeout_ms, {}});
+                      {info, request.network, *record, worker, request.timeout_ms, taker, {}});
   if (!started.ok()) {
     info.state = SandboxState::gone;
     info.reason = started.error().describe();
@@ -315,7 +319,10 @@ Status Sandboxes::kill(net::Task& task, const std::string& id, std::string reaso
 
 Status Sandboxes::finish(net::Task& task, const std::string& id, std::string reason) {
   auto found = sandboxes_.find(id);
-  if (found == sandboxes_.end()) return {};
+  if (found == sandboxes_.end()) {
+    if (auto warm = pool_.remove(id)) discard(task, std::move(*warm));
+    return {};
+  }
   const std::shared_ptr<LiveSandbox> sandbox = found->second.sandbox;
   const Status destroyed = sandbox->kill(task, std::move(reason));
   found = sandboxes_.find(id);
@@ -372,6 +379,7 @@ void Sandboxes::let_go(net::Task& task, const std::string& id) {
 
 void Sandboxes::end(net::Task& task) {
   ending_ = true;
+  pool_.stop(task);
   std::vector<std::shared_ptr<net::Event>> ended;
   std::vector<std::string> ids;
   for (const auto& [id, entry] : sandboxes_) ids.push_back(id);

@@ -21,6 +21,7 @@
 #include "engine/live/live_sandbox.h"
 #include "engine/live/snapshot_table.h"
 #include "engine/live/start_up.h"
+#include "engine/live/warm_pool.h"
 #include "engine/live/workspace_views.h"
 #include "engine/sandbox_record.h"
 #include "isolation/backend.h"
@@ -63,6 +64,8 @@ struct ForkRequest {
   service::Quota quota;  // of whoever asks
 };
 
+LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id);
+
 // Who says what may leave: policy, or nobody, so that it is what ships.
 enum class EgressWord { of_policy, shipped };
 
@@ -77,6 +80,7 @@ struct SandboxesOptions {
   model::HostPath caller_home;
   size_t max_sandboxes = 512;
   size_t starters = 2;           // how many are made at the same time
+  WarmPool::Sizes pool;          // beside max_sandboxes
   Observer* observer = nullptr;  // outlives the loop
   // What a client asked for, once more from what is on record of it (NetworkRequest::text and
   // `internet`). On the loop's thread.
@@ -169,6 +173,8 @@ class Sandboxes {
     Guarantee guarantee;
     LayerPins::Hold pin;
   };
+  // Nobody's yet: it ends with its daemon.
+  enum class Taker { client, nobody_yet };
   // One start of a sandbox, the first or another.
   struct Booting {
     const LiveInfo& info;
@@ -176,6 +182,7 @@ class Sandboxes {
     SandboxRecord& record;
     net::Worker& worker;
     int64_t lives_ms;
+    Taker taker;
     WorkspaceViews::Held view;  // by boot()
   };
   struct Planning {
@@ -192,7 +199,7 @@ class Sandboxes {
     std::shared_ptr<const EgressSource> granted;
   };
 
-  Result<Entry> make(net::Task& task, CreateRequest request);
+  Result<Entry> make(net::Task& task, CreateRequest request, Taker taker);
   Result<LivePlan> plan(net::Task& task, net::Worker& worker, const Planning& what);
   Result<LivePlan> plan_with_workspace(net::Task& task, net::Worker& worker,
                                        const OverDirectory& plan);
@@ -208,6 +215,12 @@ class Sandboxes {
   Status put_on_record(net::Task& task, const Booting& what, StartedUp& started);
   Status let_live(net::Task& task, const Booting& what, StartedUp& started);
   Status start_services(net::Task& task, LiveSandbox& sandbox);
+  WarmPool::Hooks pool_hooks();
+  Result<std::pair<std::string, Warm>> make_warm(net::Task& task, const std::string& template_name);
+  void discard(net::Task& task, Warm warm);
+  bool may_be_warm(const CreateRequest& request) const;
+  std::optional<Entry> take_warm(net::Task& task, const CreateRequest& request);
+  Status hand_over(net::Task& task, const Warm& warm, const CreateRequest& request);
   void look_after(LiveSandbox& sandbox);
   Status recall_network(Adopted& found) const;
   Result<Rejoined> rejoin(const Adopted& found);
@@ -252,6 +265,7 @@ class Sandboxes {
   size_t next_starter_ = 0;
   std::map<std::string, Entry> sandboxes_;
   LayerPins pins_;
+  WarmPool pool_;
   DiskWatch disk_watch_;
   net::Worker books_;   // the database's thread
   net::Worker copier_;  // copies and syncs layers

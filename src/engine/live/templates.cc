@@ -56,6 +56,10 @@ Status Sandboxes::remove_directory(net::Task& task, const std::string& name) {
     if (snapshot.template_name != name) continue;
     return used_by(name, "snapshot " + snapshot.id, "`paddock template rm " + snapshot.id + "`");
   }
+  if (pool_.keeps(name)) {
+    return used_by(name, "the pool of warm sandboxes",
+                   "take it out of [pool] in server.toml and start the server anew");
+  }
   return books_.run(task, [&] { return DirectoryTemplates(parts_.database).remove(name); });
 }
 
