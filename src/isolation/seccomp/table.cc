@@ -1,6 +1,7 @@
 #include "isolation/seccomp/table.h"
 
 #include <asm/ioctls.h>
+#include <linux/netlink.h>
 #include <linux/personality.h>
 #include <linux/sched.h>
 #include <sys/resource.h>
@@ -131,11 +132,25 @@ void add_sockets(Rows& rows) {
   }
   // Compared as 64 bits: a set high bit is greater too.
   rows.push_back({PD_CALL(socket), kReport, EPERM, families, {{0, Is::greater, 0, AF_NETLINK}}});
+  const char* netlink = "netlink other than route: netfilter, xfrm, uevents";
+  for (uint64_t protocol = 1; protocol < NETLINK_AUDIT; ++protocol) {
+    rows.push_back({PD_CALL(socket),
+                    kReport,
+                    EPERM,
+                    netlink,
+                    {argument_is(0, AF_NETLINK), argument_is(2, protocol)}});
+  }
   rows.push_back({PD_CALL(socket),
                   kReport,
                   EPERM,
-                  "netlink other than route: netfilter, audit, xfrm, uevents",
-                  {argument_is(0, AF_NETLINK), {2, Is::different, 0, 0}}});
+                  netlink,
+                  {argument_is(0, AF_NETLINK), {2, Is::greater, 0, NETLINK_AUDIT}}});
+  // As a kernel without it: libaudit, in useradd and what installs by that, goes on then.
+  rows.push_back({PD_CALL(socket),
+                  kRefuse,
+                  EPROTONOSUPPORT,
+                  "the host's audit log",
+                  {argument_is(0, AF_NETLINK), argument_is(2, NETLINK_AUDIT)}});
   for (uint64_t family : {AF_INET, AF_INET6}) {
     for (uint64_t protocol : {kDccp, kSctp, kUdpLite, kMptcp}) {
       rows.push_back({PD_CALL(socket),
