@@ -10,6 +10,7 @@
 #include "api/e2b/files_http.h"
 #include "api/e2b/routing.h"
 #include "api/e2b/server.h"
+#include "api/e2b/upload_http.h"
 #include "api/noted_exchange.h"
 #include "api/paddock/surface.h"
 #include "sys/clock.h"
@@ -79,16 +80,27 @@ Status serve_caller(net::Task& task, NotedExchange& exchange, const ServerParts&
   }
   if (!is_own) {
     return e2b::serve_control(
-        task, exchange, {parts.sandboxes, parts.tokens, parts.settings, parts.secrets, *caller});
+        task, exchange,
+        {parts.sandboxes, parts.tokens, parts.settings, parts.secrets, parts.builder, *caller});
   }
   if (!*caller) return own::refuse(task, exchange);
   return own::serve(task, exchange, parts, **caller);
+}
+
+// The link is the key: whoever it was made for has shown his.
+Status serve_upload(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
+  exchange.note().route = "upload";
+  if (Status recorded = check_recorded(parts); !recorded.ok()) {
+    return answer_error(task, exchange, recorded.error());
+  }
+  return e2b::serve_upload(task, exchange, parts.builder.uploads(), parts.tokens);
 }
 
 Status serve_control(net::Task& task, NotedExchange& exchange, const ServerParts& parts) {
   const std::string_view path = exchange.request().path();
   if (path == "/health") return serve_health(task, exchange, parts);
   if (path == "/metrics") return serve_metrics(task, exchange, parts);
+  if (path.starts_with(e2b::kUploadPath)) return serve_upload(task, exchange, parts);
   return serve_caller(task, exchange, parts);
 }
 
@@ -127,8 +139,9 @@ Status serve_keeper(net::Task& task, NotedExchange& exchange, const ServerParts&
   }
   if (own::is_own_path(path)) return own::serve(task, exchange, parts, keeper);
   exchange.note().route = "control";
-  return e2b::serve_control(task, exchange,
-                            {parts.sandboxes, parts.tokens, parts.settings, parts.secrets, keeper});
+  return e2b::serve_control(
+      task, exchange,
+      {parts.sandboxes, parts.tokens, parts.settings, parts.secrets, parts.builder, keeper});
 }
 
 RequestNote note_of(const net::http::RequestHead& request) {

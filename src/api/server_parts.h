@@ -5,6 +5,7 @@
 #include "api/e2b/access.h"
 #include "api/e2b/secrets.h"
 #include "api/telemetry.h"
+#include "engine/live/builds/template_builder.h"
 #include "engine/live/sandboxes.h"
 #include "service/settings.h"
 
@@ -18,6 +19,7 @@ struct ServerParts {
   Telemetry& telemetry;
   const service::ServerSettings& settings;
   const e2b::SecretBook& secrets;
+  engine::TemplateBuilder& builder;
 };
 
 }  // namespace paddock::api

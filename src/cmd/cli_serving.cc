@@ -175,7 +175,7 @@ void add_templates(CLI::App& app, Invocation& chosen) {
   CLI::App* group = app.add_subcommand("template", "what sandboxes are made from");
   group->require_subcommand(1);
   auto list = std::make_shared<TemplateArgs>();
-  CLI::App* verb = group->add_subcommand("ls", "built-in ones, directories, snapshots");
+  CLI::App* verb = group->add_subcommand("ls", "built-in ones, directories, built ones, snapshots");
   verb->add_flag("--json", list->json, "as JSON");
   verb->callback([list, &chosen] { chosen = *list; });
   auto add = std::make_shared<TemplateArgs>();
@@ -190,8 +190,8 @@ void add_templates(CLI::App& app, Invocation& chosen) {
   verb->callback([add, &chosen] { chosen = *add; });
   auto remove = std::make_shared<TemplateArgs>();
   remove->verb = TemplateArgs::Verb::remove;
-  verb = group->add_subcommand(
-      "rm", "forget directories, and snapshots; sandboxes made from those live on");
+  verb = group->add_subcommand("rm",
+                               "forget directories, built ones and snapshots; sandboxes live on");
   verb->add_option("template", remove->templates, "id or name")->required();
   verb->callback([remove, &chosen] { chosen = *remove; });
 }

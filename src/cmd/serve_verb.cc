@@ -163,6 +163,8 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
 
   // What runs on the loop refers to it: the loop ends first.
   std::unique_ptr<engine::Sandboxes> sandboxes;
+  engine::Uploads uploads(home, {.max_bytes = settings.max_upload_bytes});
+  std::unique_ptr<engine::TemplateBuilder> builder;
   net::Loop loop;
   engine::SandboxesOptions options;
   options.egress = policy.egress;
@@ -186,12 +188,21 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
   std::shared_ptr<net::Listener> listener =
       PD_TRY(net::Listener::open(loop, endpoint.address, endpoint.port));
   PD_TRY(sandboxes->open());
+  PD_TRY(uploads.open());
+  builder = std::make_unique<engine::TemplateBuilder>(
+      loop, *sandboxes, uploads,
+      engine::BuilderOptions{static_cast<size_t>(settings.max_builds), settings.build_seconds});
   // Nobody else listens there: the daemon's lock is ours by now.
   const std::string socket = (home / "run" / "paddock.sock").str();
   std::shared_ptr<net::Listener> keepers = PD_TRY(net::Listener::open_unix(loop, socket));
   // Nothing may fail from here on: what is taken over ends with `sandboxes`, but for end().
-  run_on(loop, [&](net::Task& task) { sandboxes->take_over(task); });
-  const api::ServerParts served{*sandboxes, tokens, door, telemetry, settings, secrets};
+  Status opened;
+  run_on(loop, [&](net::Task& task) {
+    sandboxes->take_over(task);
+    opened = builder->open(task);
+  });
+  if (!opened.ok()) say("builds of an earlier server: " + opened.error().describe());
+  const api::ServerParts served{*sandboxes, tokens, door, telemetry, settings, secrets, *builder};
   run_on(loop, [&](net::Task&) {
     telemetry.record("server_started", {{"listen", endpoint.address.with_port(listener->port())},
                                         {"tls", settings.has_tls()},
@@ -217,6 +228,7 @@ Status serve_until_told(const ServeArgs& args, Context& context) {
     std::exchange(listener, nullptr)->close();
     ::unlink(socket.c_str());
     std::exchange(keepers, nullptr)->close();
+    builder->end(task);
     sandboxes->end(task);
     telemetry.record("server_ended", {});
     (void)telemetry.sync(task).ok();

@@ -154,6 +154,24 @@ const std::array kSettings{
               return {};
             },
             [](const ServerSettings& from) { return format_bytes(from.audit_file_bytes); }},
+    Setting{"max_builds", "builds of templates at once, of all keys; half of them of one key",
+            [](ServerSettings& into, const RawValue& value) -> Status {
+              into.max_builds = PD_TRY(count_of(value));
+              return {};
+            },
+            [](const ServerSettings& from) { return std::to_string(from.max_builds); }},
+    Setting{"build_timeout", "the longest that a build may take",
+            [](ServerSettings& into, const RawValue& value) -> Status {
+              into.build_seconds = PD_TRY(seconds_of(value));
+              return {};
+            },
+            [](const ServerSettings& from) { return fmt::format("{}s", from.build_seconds); }},
+    Setting{"max_upload", "of files for one step of a build; four times as much of one key",
+            [](ServerSettings& into, const RawValue& value) -> Status {
+              into.max_upload_bytes = PD_TRY(bytes_of(value));
+              return {};
+            },
+            [](const ServerSettings& from) { return format_bytes(from.max_upload_bytes); }},
 };
 
 struct QuotaSetting {

@@ -30,6 +30,9 @@ struct ServerSettings {
   uint64_t max_timeout_seconds = 86'400;
   std::map<std::string, uint64_t> pool;  // warm sandboxes to keep ready, by template
   uint64_t audit_file_bytes = 64u << 20;
+  uint64_t max_builds = 4;
+  uint64_t build_seconds = 3600;
+  uint64_t max_upload_bytes = 1u << 30;
   Quota quota;                                // of each key
   std::map<std::string, Quota> label_quotas;  // of keys with that label, in its place
 

@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 9> kMigrations{
+inline constexpr std::array<std::string_view, 10> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -115,6 +115,42 @@ inline constexpr std::array<std::string_view, 9> kMigrations{
   ) STRICT;
 )sql",
     // The view of its workspace; '': it has none.
-    "ALTER TABLE live_sandbox ADD COLUMN view TEXT NOT NULL DEFAULT ''"};
+    "ALTER TABLE live_sandbox ADD COLUMN view TEXT NOT NULL DEFAULT ''",
+    R"sql(
+  CREATE TABLE built_template (   -- engine/live/builds/build_table.cc: what clients build
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,           -- without a tag
+    owner TEXT NOT NULL,          -- id of a key; '': the keeper
+    created_ms INTEGER NOT NULL,
+    UNIQUE (owner, name)
+  ) STRICT;
+  CREATE TABLE template_build (
+    id TEXT PRIMARY KEY,          -- a UUID
+    template TEXT NOT NULL,
+    state TEXT NOT NULL,          -- waiting, building, ready, error
+    reason TEXT NOT NULL DEFAULT '',        -- of an error
+    step TEXT NOT NULL DEFAULT '',          -- where that was
+    base_template TEXT NOT NULL DEFAULT '', -- of a ready one: at the bottom of its layers
+    layer TEXT NOT NULL DEFAULT '',
+    created_ms INTEGER NOT NULL,
+    finished_ms INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX template_build_by_template ON template_build (template, created_ms DESC);
+  CREATE TABLE template_tag (
+    template TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    build TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    PRIMARY KEY (template, tag)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE build_step (       -- what a step led to
+    key TEXT PRIMARY KEY,         -- follows from all that the step follows from
+    base_template TEXT NOT NULL,
+    layer TEXT NOT NULL,          -- '': nothing is written over the base
+    settings TEXT NOT NULL,       -- engine/live/template_settings.h
+    used_ms INTEGER NOT NULL
+  ) STRICT;
+  ALTER TABLE layer ADD COLUMN settings TEXT NOT NULL DEFAULT '';  -- of sandboxes made over it
+)sql"};
 
 }  // namespace paddock::store

@@ -18,6 +18,7 @@
 #include "api/e2b/observation.h"
 #include "api/e2b/routing.h"
 #include "api/e2b/secrets_http.h"
+#include "api/e2b/templates_http.h"
 #include "base/strings.h"
 #include "sys/clock.h"
 
@@ -42,6 +43,12 @@ SecretLookup secrets_of(const Request& request) {
   return [&request](const std::string& name) {
     return request.options.secrets.value_of(request.caller(), name);
   };
+}
+
+// Somebody else's are not, nor are those that builds work in.
+bool is_shown(const Request& request, const LiveSandbox& sandbox) {
+  const engine::LiveInfo& info = sandbox.info();
+  return info.purpose == engine::LiveInfo::Purpose::client && request.caller().may_see(info.owner);
 }
 
 // ---- making and listing
@@ -106,7 +113,7 @@ Status list(const Request& request) {
   const std::string states = value("state").empty() ? by_default : value("state");
   std::map<std::string, std::shared_ptr<LiveSandbox>> found;
   for (const auto& sandbox : request.options.sandboxes.list()) {
-    if (!request.caller().may_see(sandbox->info().owner)) continue;
+    if (!is_shown(request, *sandbox)) continue;
     if (sandbox->info().created_ms < started_after) continue;
     const bool named =
         value("template").empty() || value("template") == sandbox->info().template_name;
@@ -227,7 +234,7 @@ Status serve_one_sandbox(const Request& request) {
   const std::string action = request.path.size() > 2 ? request.path[2] : "";
   const auto sandbox = request.options.sandboxes.find(id);
   // Somebody else's is answered like none at all.
-  if (!sandbox || !request.caller().may_see(sandbox->info().owner)) {
+  if (!sandbox || !is_shown(request, *sandbox)) {
     return fail(request, 404,
                 "Sandbox \"" + printable(id.substr(0, 64)) +
                     "\" doesn't exist or you don't have access to it");
@@ -248,9 +255,7 @@ Status serve_path(const Request& request) {
   if (path.size() == 1 && path[0] == "snapshots" && request.method() == "GET") {
     return list_snapshots(request);
   }
-  if (path.size() == 2 && path[0] == "templates" && request.method() == "DELETE") {
-    return delete_template(request);
-  }
+  if (path[0] == "templates") return serve_templates(request);
   if (std::ranges::find(kUnbuilt, path[0]) != kUnbuilt.end()) {
     return fail(request, 501, "/" + path[0] + " is not built yet");
   }

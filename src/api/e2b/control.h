@@ -17,6 +17,7 @@ struct ControlOptions {
   const AccessTokens& tokens;
   const service::ServerSettings& settings;
   const SecretBook& secrets;
+  engine::TemplateBuilder& builder;
   std::optional<model::Caller> caller;  // nullopt: one whom we do not know
 };
 

@@ -132,14 +132,9 @@ Status list_snapshots(const ControlRequest& request) {
 }
 
 Status delete_template(const ControlRequest& request) {
-  auto found = find_snapshot(question_of(request), request.path[1]);
-  if (!found.ok()) return fail(request, found.error());
-  if (!*found) {
-    return fail(request, 404,
-                "Template '" + printable(request.path[1].substr(0, 128)) + "' not found");
-  }
-  Status removed = request.options.sandboxes.remove_snapshot(request.task, (*found)->id);
-  return removed.ok() ? answer_nothing(request) : fail(request, removed.error());
+  const Status removed =
+      remove_template(question_of(request), request.options.builder, request.path[1]);
+  return removed.ok() ? answer_nothing(request) : fail(request, Status(removed).error());
 }
 
 }  // namespace paddock::api::e2b

@@ -49,7 +49,9 @@ std::string user_of(const net::http::RequestHead& request, const Query& query) {
 std::optional<ConnectError> name_user(Call& call, const Query& query) {
   const std::string name = user_of(call.exchange.request(), query);
   // The one user of the template is `user` to clients, whatever it is called inside.
-  auto user = engine::find_guest_user(call.task, *call.sandbox, name == "user" ? "" : name);
+  const engine::LiveSetup& setup = call.sandbox->setup();
+  const bool is_own = name == "user" && setup.users == isolation::Users::one;
+  auto user = engine::find_guest_user(call.task, *call.sandbox, is_own ? "" : name);
   if (user.ok()) {
     call.user = std::move(*user);
     return std::nullopt;

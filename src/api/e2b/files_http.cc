@@ -99,7 +99,7 @@ class Uploads {
       : call_(call), room_(room), metadata_(std::move(metadata)) {}
 
   std::optional<Failed> begin(const std::string& path) {
-    auto absolute = engine::guest_path(path, call_.home());
+    auto absolute = engine::guest_path(path, call_.home(), call_.directory());
     if (!absolute.ok()) return Failed{absolute.error(), path};
     auto writing = engine::begin_write(call_.task, call_.inside(), {*absolute, metadata_});
     if (!writing.ok()) return Failed{writing.error(), path};
@@ -250,7 +250,7 @@ Result<std::vector<std::string>> metadata_of(const net::http::Headers& headers) 
 
 Status download(const Call& call, const Query& query) {
   const std::string named = value_of(query, "path");
-  auto path = engine::guest_path(named, call.home());
+  auto path = engine::guest_path(named, call.home(), call.directory());
   if (!path.ok()) return respond_failure(call, path.error(), named);
   auto reading = engine::begin_read(call.task, call.inside(), *path);
   if (!reading.ok()) return respond_failure(call, reading.error(), named);

@@ -17,7 +17,7 @@ constexpr int64_t kMaxDepth = 256;
 
 Result<std::string> path_field(const Call& call, const object& message, std::string_view name) {
   const auto text = PD_TRY(text_field(message, name));
-  return engine::guest_path(text.value_or(""), call.home());
+  return engine::guest_path(text.value_or(""), call.home(), call.directory());
 }
 
 Answer entry_answer(const Result<wire::FileEntry>& entry, const std::string& path) {

@@ -138,7 +138,7 @@ Status start(const Call& call) {
   if (auto* error = std::get_if<ConnectError>(&message)) return refuse_stream(call, *error);
   auto request = process_request(std::get<object>(message));
   if (!request.ok()) return refuse_stream(call, connect_error(request.error()));
-  auto directory = engine::guest_path(request->directory, call.home());
+  auto directory = engine::guest_path(request->directory, call.home(), call.directory());
   if (!directory.ok()) return refuse_stream(call, connect_error(directory.error()));
   request->directory = *directory;
   request->user = call.user;

@@ -23,6 +23,10 @@ struct Call {
 
   engine::Inside inside() const { return {*sandbox, user}; }
   const std::string& home() const { return user ? user->home : sandbox->setup().home; }
+  // Where commands start, and what relative paths are of.
+  const std::string& directory() const {
+    return sandbox->setup().directory.empty() ? home() : sandbox->setup().directory;
+  }
 };
 
 using Answer = std::variant<boost::json::object, ConnectError>;

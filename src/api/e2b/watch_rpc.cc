@@ -46,7 +46,7 @@ const char* name_of(wire::WatchEvent::Type type) {
 Result<WatchRequest> request_of(const Call& call, const object& message) {
   WatchRequest request;
   const auto path = PD_TRY(text_field(message, "path"));
-  request.path = PD_TRY(engine::guest_path(path.value_or(""), call.home()));
+  request.path = PD_TRY(engine::guest_path(path.value_or(""), call.home(), call.directory()));
   if (PD_TRY(flag_field(message, "recursive")).value_or(false)) {
     request.reach = WatchRequest::Reach::tree;
   }

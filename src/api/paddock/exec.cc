@@ -63,7 +63,9 @@ Result<engine::TerminalSize> size_of(const object& from) {
 // In the workspace, where there is one.
 Result<std::string> directory_of(const std::string& named, const engine::LiveSandbox& sandbox) {
   const std::string& home = sandbox.setup().home;
-  if (!sandbox.workspace() || named.starts_with("~")) return engine::guest_path(named, home);
+  if (!sandbox.workspace() || named.starts_with("~")) {
+    return engine::guest_path(named, home, sandbox.setup().start_directory());
+  }
   return engine::guest_path(named, sandbox.workspace()->directory.str());
 }
 

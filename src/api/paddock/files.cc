@@ -23,7 +23,8 @@ Result<Target> target_of(const Request& request) {
   target.sandbox = PD_TRY(awake_sandbox_of(request));
   const std::string path = request.query("path");
   if (path.empty()) return Error(Code::invalid_argument, "'path' is missing in the query");
-  target.path = PD_TRY(engine::guest_path(path, target.sandbox->setup().home));
+  target.path = PD_TRY(engine::guest_path(path, target.sandbox->setup().home,
+                                          target.sandbox->setup().start_directory()));
   return target;
 }
 

@@ -144,7 +144,7 @@ const std::vector<Route>& table() {
       {"GET",
        "/paddock/v1/templates",
        "listTemplates",
-       "What sandboxes can be made from: built-in ones, directories, snapshots, newest first",
+       "What sandboxes can be made from: built-in ones, directories, built ones, snapshots",
        kNone,
        200,
        json("TemplateList"),
@@ -162,7 +162,7 @@ const std::vector<Route>& table() {
       {"DELETE",
        "/paddock/v1/templates/{template}",
        "removeTemplate",
-       "Forget a snapshot, by id or name; what sandboxes use of it stays until they end. On the "
+       "Forget a snapshot or a built one; what sandboxes use of it stays until they end. On the "
        "socket a directory, too, which nothing may stand on",
        kNone,
        204,

@@ -48,6 +48,36 @@ Result<object> add(const Request& request) {
       request);
 }
 
+object built_json(const engine::BuiltTemplate& made,
+                  const std::vector<engine::TemplateBuild>& builds,
+                  const std::vector<engine::TemplateTag>& tags) {
+  object out;
+  out["id"] = made.id;
+  out["kind"] = "built";
+  out["name"] = made.name;
+  out["state"] = name_of(engine::kBuildStateNames,
+                         builds.empty() ? engine::BuildState::waiting : builds.front().state);
+  boost::json::array names;
+  for (const engine::TemplateTag& tag : tags) names.emplace_back(tag.tag);
+  out["tags"] = std::move(names);
+  if (!builds.empty()) out["template"] = builds.front().base_template;
+  out["created"] = e2b::timestamp(made.created_ms);
+  out["key"] = key_json(made.owner.key.str());
+  return out;
+}
+
+Status list_built(const Request& request, boost::json::array& list) {
+  return request.parts.sandboxes.on_books(request.task, [&](store::Database& database) -> Status {
+    engine::BuildTable table(database);
+    for (const engine::BuiltTemplate& made : PD_TRY(table.list())) {
+      if (!request.caller.may_see(made.owner)) continue;
+      list.emplace_back(
+          built_json(made, PD_TRY(table.builds_of(made.id)), PD_TRY(table.tags_of(made.id))));
+    }
+    return {};
+  });
+}
+
 Result<boost::json::array> list(const Request& request) {
   engine::Sandboxes& sandboxes = request.parts.sandboxes;
   boost::json::array list;
@@ -57,6 +87,7 @@ Result<boost::json::array> list(const Request& request) {
   for (const auto& directory : PD_TRY(sandboxes.directories(request.task))) {
     list.emplace_back(directory_json(directory, request));
   }
+  PD_TRY(list_built(request, list));
   for (const Snapshot& snapshot : PD_TRY(sandboxes.snapshots(request.task))) {
     if (request.caller.may_see(snapshot.owner)) list.emplace_back(snapshot_json(snapshot));
   }
@@ -73,7 +104,8 @@ Status remove(const Request& request) {
     if (!is_keeper(request)) return keepers_alone("forgetting a directory");
     return sandboxes.remove_directory(request.task, named);
   }
-  return sandboxes.remove_snapshot(request.task, PD_TRY(snapshot_of(request, named)).id);
+  return api::remove_template({request.task, sandboxes, request.caller}, request.parts.builder,
+                              named);
 }
 
 }  // namespace

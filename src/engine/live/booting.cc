@@ -4,9 +4,11 @@
 
 #include "engine/live/catalogue.h"
 #include "engine/live/code_interpreter.h"
+#include "engine/live/guest_user.h"
 #include "engine/live/live_record.h"
 #include "engine/live/sandboxes.h"
 #include "engine/live/start_up.h"
+#include "engine/live/template_start.h"
 #include "engine/live/writable_places.h"
 #include "sys/clock.h"
 #include "sys/fault_point.h"
@@ -75,13 +77,18 @@ Result<LivePlan> Sandboxes::plan(net::Task& task, net::Worker& worker, const Pla
 
 // Under a boot id of its own.
 Result<StartedUp> Sandboxes::boot(net::Task& task, LivePlan plan, Booting what) {
-  const auto stack = PD_TRY(books_.run(task, [&] { return layers().stack_of(what.info.layer); }));
+  TemplateSettings settings;
+  const auto stack = PD_TRY(books_.run(task, [&]() -> Result<std::vector<std::string>> {
+    auto found = PD_TRY(layers().stack_of(what.info.layer));
+    settings = PD_TRY(layers().settings_of(found));
+    return found;
+  }));
   isolation::SandboxPlan& sandbox = plan.run.sandbox;
   sandbox.id = what.info.id;
   sandbox.state_dir = what.record.directory();
   sandbox.boot_id = new_boot_id();
-  sandbox.lifetime = options_.lifetime;
-  if (options_.lifetime == isolation::Lifetime::leased) sandbox.held = {what.record.lock()};
+  sandbox.lifetime = lifetime_of(what.info);
+  if (sandbox.lifetime == isolation::Lifetime::leased) sandbox.held = {what.record.lock()};
   // Nobody else may use the view while the agent lives.
   what.view = plan.view;
   if (what.view) {
@@ -97,7 +104,10 @@ Result<StartedUp> Sandboxes::boot(net::Task& task, LivePlan plan, Booting what) 
   });
   sys::fault_point("live.create.started");
   if (!started.ok()) return std::move(started).error();
+  for (const auto& [name, value] : settings.environment) started->setup.environment[name] = value;
   for (const auto& [name, value] : what.info.environment) started->setup.environment[name] = value;
+  started->setup.directory = settings.directory;
+  started->setup.settings = std::move(settings);
   started->setup.ports_are_guarded = what.network.traffic == NetworkRequest::Traffic::with_token;
   started->setup.host_mask = what.network.host_mask;
   Status noted = put_on_record(task, what, *started);
@@ -111,7 +121,7 @@ Result<StartedUp> Sandboxes::boot(net::Task& task, LivePlan plan, Booting what) 
 // It is on record, and what its view must know as well.
 Status Sandboxes::let_live(net::Task& task, const Booting& what, StartedUp& started) {
   PD_TRY(begin_step(task, what, started));
-  if (options_.lifetime != isolation::Lifetime::leased) return {};
+  if (!outlives(what)) return {};
   Status told = what.worker.run(task, [&] { return let_outlive(*started.parts.link); });
   if (!told.ok()) give_up_step(task, what, started, told.error());
   return told;
@@ -127,9 +137,7 @@ Status Sandboxes::put_on_record(net::Task& task, const Booting& what, StartedUp&
     PD_TRY(what.record.set_view(*workspace->view));
     return Catalogue(parts_.database).set_view(what.info.id, *workspace->view);
   }));
-  if (options_.lifetime != isolation::Lifetime::leased || what.taker == Taker::nobody_yet) {
-    return {};
-  }
+  if (!outlives(what)) return {};
   PD_TRY(books_.run(task, [&] {
     return LiveRecords(parts_.database)
         .put(what.info.id, {started.setup, what.info.base_template, what.info.environment,
@@ -139,9 +147,44 @@ Status Sandboxes::put_on_record(net::Task& task, const Booting& what, StartedUp&
   return {};
 }
 
+isolation::Lifetime Sandboxes::lifetime_of(const LiveInfo& info) const {
+  const bool is_client = info.purpose == LiveInfo::Purpose::client;
+  return is_client ? options_.lifetime : isolation::Lifetime::bound;
+}
+
+// One that nobody took ends with its agent's stream.
+bool Sandboxes::outlives(const Booting& what) const {
+  return lifetime_of(what.info) == isolation::Lifetime::leased && what.taker == Taker::client;
+}
+
 Status Sandboxes::start_services(net::Task& task, LiveSandbox& sandbox) {
-  if (sandbox.info().base_template != kCodeInterpreter) return {};
-  return sandbox.start_service(task, code_interpreter_command(), kCodeInterpreterPort);
+  if (sandbox.info().purpose == LiveInfo::Purpose::build) return {};
+  if (sandbox.info().base_template == kCodeInterpreter) {
+    PD_TRY(sandbox.start_service(task, code_interpreter_command(), kCodeInterpreterPort));
+  }
+  return start_of_template(task, sandbox);
+}
+
+// Whose commands they are first: it is what is started's, too.
+Status Sandboxes::start_of_template(net::Task& task, LiveSandbox& sandbox) {
+  const TemplateSettings settings = sandbox.setup().settings;
+  if (!settings.user.empty()) {
+    auto user =
+        PD_TRY_CTX("the user of its template", find_guest_user(task, sandbox, settings.user));
+    if (user) {
+      sandbox.set_user(std::move(*user));
+      PD_TRY(keep_record(task, sandbox));
+    }
+  }
+  if (!settings.starts_something()) return {};
+  return start_template(task, sandbox, settings, {kReadyPatience, nullptr});
+}
+
+Status Sandboxes::keep_record(net::Task& task, LiveSandbox& sandbox) {
+  if (sandbox.setup().lifetime != isolation::Lifetime::leased) return {};
+  return books_.run(task, [&, id = sandbox.info().id, record = record_of(sandbox)] {
+    return LiveRecords(parts_.database).put(id, record);
+  });
 }
 
 // Starts it anew on what it has written.

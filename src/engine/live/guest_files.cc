@@ -56,6 +56,11 @@ Result<wire::FileEntry> ask_for_entry(net::Task& task, const Inside& inside,
 }  // namespace
 
 Result<std::string> guest_path(std::string_view text, const std::string& home) {
+  return guest_path(text, home, home);
+}
+
+Result<std::string> guest_path(std::string_view text, const std::string& home,
+                               const std::string& from) {
   if (text.find('\0') != std::string_view::npos) {
     return Error(Code::invalid_argument, "a path with a zero byte");
   }
@@ -63,7 +68,7 @@ Result<std::string> guest_path(std::string_view text, const std::string& home) {
   if (text == "~" || text.starts_with("~/")) {
     whole = home + std::string(text.substr(1));
   } else if (!text.starts_with('/')) {
-    whole = home + "/" + whole;
+    whole = from + "/" + whole;
   }
   std::vector<std::string> kept;
   for (std::string& part : split(whole, '/')) {

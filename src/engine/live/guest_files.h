@@ -19,6 +19,9 @@ namespace paddock::engine {
 // ".." are taken out. What symlinks mean is decided inside. invalid_argument: a zero byte, or
 // longer than a path can be.
 Result<std::string> guest_path(std::string_view text, const std::string& home);
+// The same, where relative ones are of `from`.
+Result<std::string> guest_path(std::string_view text, const std::string& home,
+                               const std::string& from);
 
 // Each a command inside of its own. Errors carry the errno of inside: not_found, already_exists,
 // permission_denied, resource_exhausted (the disk is full) …

@@ -44,9 +44,19 @@ Result<std::string> Layers::make_directory(const HostPath& home) {
   return id;
 }
 
-Status Layers::add(const std::string& id, const std::string& parent) {
-  return database_.execute("INSERT INTO layer (id, parent, created_ms) VALUES (?, ?, ?)",
-                           {id, parent, sys::wall_clock_ms()});
+Status Layers::add(const std::string& id, const std::string& parent, const std::string& settings) {
+  return database_.execute(
+      "INSERT INTO layer (id, parent, created_ms, settings) VALUES (?, ?, ?, ?)",
+      {id, parent, sys::wall_clock_ms(), settings});
+}
+
+Result<TemplateSettings> Layers::settings_of(const std::vector<std::string>& stack) {
+  for (const std::string& id : stack) {
+    const auto rows =
+        PD_TRY(database_.query("SELECT settings FROM layer WHERE id = ? AND settings <> ''", {id}));
+    if (!rows.empty()) return decode_template_settings(rows.front().text(0));
+  }
+  return TemplateSettings();
 }
 
 Result<std::vector<std::string>> Layers::stack_of(const std::string& id) {
@@ -77,7 +87,9 @@ Result<std::vector<HostPath>> Layers::collect(const std::multiset<std::string>& 
   for (const std::string& id : pinned) use(id);
   for (const store::Row& row :
        PD_TRY(database_.query("SELECT layer FROM live_sandbox WHERE state <> 'gone' "
-                              "UNION SELECT layer FROM snapshot"))) {
+                              "UNION SELECT layer FROM snapshot "
+                              "UNION SELECT layer FROM template_build WHERE layer <> '' "
+                              "UNION SELECT layer FROM build_step WHERE layer <> ''"))) {
     use(row.text(0));
   }
   std::vector<HostPath> left;

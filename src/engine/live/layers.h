@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/live/template_settings.h"
 #include "model/paths.h"
 #include "store/database.h"
 
@@ -28,11 +29,15 @@ class Layers {
 
   // A place for one: a directory without a row, which begin() removes. Thread-safe.
   static Result<std::string> make_directory(const model::HostPath& home);
-  // Puts it on record over `parent` (empty: nothing of ours lies below).
-  Status add(const std::string& id, const std::string& parent);
+  // Puts it on record over `parent` (empty: nothing of ours lies below). `settings`: what is said
+  // of sandboxes that are made over it (template_settings.h); empty: what the parent says.
+  Status add(const std::string& id, const std::string& parent, const std::string& settings = "");
+  // What the top-most of a stack says that says something.
+  Result<TemplateSettings> settings_of(const std::vector<std::string>& stack);
   // `id`, then what lies below it, top first. resource_exhausted: more than an overlay takes.
   Result<std::vector<std::string>> stack_of(const std::string& id);
-  // Forgets those that no living sandbox, no snapshot and nothing in `pinned` leads to. What is
+  // Forgets those that no living sandbox, no snapshot, no build, no done step of one and nothing in
+  // `pinned` leads to. What is
   // left of them on disk, for whoever removes it.
   Result<std::vector<model::HostPath>> collect(const std::multiset<std::string>& pinned);
 

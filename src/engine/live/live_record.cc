@@ -185,6 +185,8 @@ Result<LiveSetup> decode_setup(const json::object& object) {
   setup.home = PD_TRY(bytes_of(object, "home"));
   setup.user = PD_TRY(decode_user(object));
   setup.workspace = PD_TRY(decode_workspace(object));
+  setup.is_user_named = object.contains("named_user");
+  if (object.contains("directory")) setup.directory = PD_TRY(bytes_of(object, "directory"));
   setup.users =
       object.contains("several_users") ? isolation::Users::several : isolation::Users::one;
   const std::string start = PD_TRY(bytes_of(object, "start"));
@@ -224,6 +226,8 @@ json::object encode(const LiveSetup& setup) {
   out["home"] = base64_encode(setup.home);
   out["user"] = encode(setup.user);
   if (setup.workspace) out["workspace"] = encode(*setup.workspace);
+  if (setup.is_user_named) out["named_user"] = true;
+  if (!setup.directory.empty()) out["directory"] = base64_encode(setup.directory);
   if (setup.users == isolation::Users::several) out["several_users"] = true;
   out["start"] = base64_encode(setup.start.SerializeAsString());
   out["environment"] = encode(setup.environment);

@@ -192,6 +192,12 @@ void LiveSandbox::on_message(wire::ToHost message) {
   forget_old_processes();
 }
 
+void LiveSandbox::set_user(GuestUser user) {
+  setup_.home = user.home;
+  setup_.user = std::move(user);
+  setup_.is_user_named = true;
+}
+
 void LiveSandbox::log_start(Entry& entry) {
   if (!std::exchange(entry.is_start_logged, true)) log_.add(start_entry(*entry.process));
 }
@@ -217,7 +223,11 @@ Result<LiveSandbox::Started> LiveSandbox::start_process(net::Task& task, Process
   wire::Start start = setup_.start;
   std::map<std::string, std::string> environment = request.environment;
   start.set_directory(setup_.home);
-  if (request.user) name_user(*request.user, start, environment);
+  if (request.user) {
+    name_user(*request.user, start, environment);
+  } else if (setup_.is_user_named) {
+    name_user(setup_.user, start, environment);
+  }
   environment.insert(setup_.environment.begin(), setup_.environment.end());
   for (const auto& [name, value] : environment) start.add_environment(name + "=" + value);
   if (!hidden) keep(start, request);

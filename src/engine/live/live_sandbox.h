@@ -22,6 +22,7 @@
 #include "engine/live/process.h"
 #include "engine/live/sandbox_log.h"
 #include "engine/live/states.h"
+#include "engine/live/template_settings.h"
 #include "engine/live/usage_history.h"
 #include "isolation/backend.h"
 #include "model/decision.h"
@@ -59,6 +60,8 @@ struct LiveInfo {
   std::map<std::string, std::string> metadata;
   model::Owner owner;
   std::optional<model::ViewId> view;  // the latest, of one with a workspace
+  // Those of builds are no client's to see, and end with the daemon.
+  enum class Purpose { client, build } purpose = Purpose::client;
 };
 
 // What it was started as.
@@ -68,7 +71,10 @@ struct LiveSetup {
   std::string home;  // inside
   std::optional<LiveWorkspace> workspace;
   isolation::Users users = isolation::Users::one;
-  GuestUser user;  // whose commands and files they are when nobody else is named
+  GuestUser user;              // whose commands and files they are when nobody else is named
+  bool is_user_named = false;  // by its template: it is not whom the agent takes by itself
+  std::string directory;       // where commands start, by its template; empty: `home`
+  TemplateSettings settings;   // of its template, for its start
   std::map<std::string, std::string> environment;  // of every command
   std::string placeholder_key;                     // what its placeholders follow from
   std::vector<std::string> egress;                 // what policy lets out, one line a rule
@@ -78,6 +84,8 @@ struct LiveSetup {
   isolation::Lifetime lifetime = isolation::Lifetime::bound;
   // Whether its processes are stopped from outside, by the isolation, or by the agent.
   enum class StoppedBy { isolation, agent } stopped_by = StoppedBy::agent;
+
+  const std::string& start_directory() const { return directory.empty() ? home : directory; }
 };
 
 struct LiveUsage {
@@ -189,6 +197,8 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   Result<bool> is_idle(net::Task& task);
   void set_layer(std::string layer) { info_.layer = std::move(layer); }
   const std::optional<LiveWorkspace>& workspace() const { return setup_.workspace; }
+  // Whose commands and files they are from now on when nobody else is named.
+  void set_user(GuestUser user);
 
   // Stops every process, and its time. failed_precondition: it does not run. timed_out: they do not
   // stop. It runs on where this fails.

@@ -37,6 +37,7 @@ LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
   info.owner = request.owner;
   info.lifecycle = request.lifecycle;
   if (request.workspace) info.owner.reach = model::Owner::Reach::socket;
+  info.purpose = request.purpose;
   return info;
 }
 
@@ -245,7 +246,7 @@ Result<std::shared_ptr<LiveSandbox>> Sandboxes::admit(net::Task& task, CreateReq
   }
   Status started = warm ? Status() : start_services(task, *sandbox);
   if (!started.ok()) {
-    (void)finish(task, id, "its code interpreter did not start").ok();
+    (void)finish(task, id, "what its template starts did not start").ok();
     return std::move(started).error();
   }
   const Status noted = books_.run(
@@ -353,10 +354,7 @@ Status Sandboxes::set_deadline(net::Task& task, LiveSandbox& sandbox, int64_t de
 
 Status Sandboxes::set_network(net::Task& task, LiveSandbox& sandbox, NetworkRequest request) {
   PD_TRY(sandbox.set_network(task, std::move(request)));
-  if (sandbox.setup().lifetime != isolation::Lifetime::leased) return {};
-  return books_.run(task, [&, id = sandbox.info().id, record = record_of(sandbox)] {
-    return LiveRecords(parts_.database).put(id, record);
-  });
+  return keep_record(task, sandbox);
 }
 
 void Sandboxes::let_go(net::Task& task, const std::string& id) {

@@ -51,6 +51,7 @@ struct CreateRequest {
   // A directory of the host, absolute, as its maker spells it. The sandbox gets a view of it at its
   // own path. Never to be taken from a request that came over the network.
   std::optional<model::HostPath> workspace;
+  LiveInfo::Purpose purpose = LiveInfo::Purpose::client;
 };
 
 struct ResumeRequest {
@@ -142,7 +143,7 @@ class Sandboxes {
                                           const std::string& path);
   Result<std::vector<DirectoryTemplate>> directories(net::Task& task);
   Result<std::optional<DirectoryTemplate>> find_directory(net::Task& task, const std::string& name);
-  // failed_precondition: a sandbox or a snapshot stands on it.
+  // failed_precondition: a sandbox, a snapshot or a built template stands on it.
   Status remove_directory(net::Task& task, const std::string& name);
 
   // Others with the files of this one, each made or not by itself.
@@ -156,6 +157,31 @@ class Sandboxes {
   WorkspaceViews& views() { return views_; }
   // Makes no further ones; kills those that are bound, and lets go of the others.
   void end(net::Task& task);
+
+  // ---- for builds of templates
+
+  // On the database's thread: function(store::Database&).
+  template <typename Function>
+  auto on_books(net::Task& task, Function function) {
+    return books_.run(task, [&] { return function(parts_.database); });
+  }
+  const model::Limits& limits() const { return policy_.settings.limits; }  // of each sandbox
+  // A layer that is not removed while this is held.
+  struct StepLayer {
+    std::string layer;
+    LayerPins::Hold pin;
+  };
+  LayerPins::Hold pin(const std::string& layer) { return pins_.hold(layer); }
+  // What is written so far, on disk and nobody's to write to any more. Ends whatever runs in the
+  // sandbox, which goes on over it.
+  Result<StepLayer> seal_step(net::Task& task, LiveSandbox& sandbox);
+  // An empty layer over that one (empty: the template), with settings.
+  Result<StepLayer> put_settings_over(net::Task& task, const std::string& below,
+                                      const TemplateSettings& settings);
+  // What is said of sandboxes over that layer. Empty: nothing.
+  Result<TemplateSettings> settings_of(net::Task& task, const std::string& layer);
+  // Forgets what nothing uses any more.
+  Status collect(net::Task& task);
 
  private:
   struct Entry {
@@ -221,6 +247,10 @@ class Sandboxes {
   bool may_be_warm(const CreateRequest& request) const;
   std::optional<Entry> take_warm(net::Task& task, const CreateRequest& request);
   Status hand_over(net::Task& task, const Warm& warm, const CreateRequest& request);
+  Status keep_record(net::Task& task, LiveSandbox& sandbox);
+  Status start_of_template(net::Task& task, LiveSandbox& sandbox);
+  isolation::Lifetime lifetime_of(const LiveInfo& info) const;
+  bool outlives(const Booting& what) const;
   void look_after(LiveSandbox& sandbox);
   Status recall_network(Adopted& found) const;
   Result<Rejoined> rejoin(const Adopted& found);
@@ -237,7 +267,6 @@ class Sandboxes {
   Result<Sealed> seal_frozen(net::Task& task, LiveSandbox& sandbox);
   Status put_layer_over(net::Task& task, LiveSandbox& sandbox, const std::string& below);
   Status set_layer(net::Task& task, LiveSandbox& sandbox, const std::string& layer);
-  Status collect(net::Task& task);
   void remove_later(std::vector<model::HostPath> layers);
   Status finish(net::Task& task, const std::string& id, std::string reason);
   DiskWatch::Hooks watch_hooks();

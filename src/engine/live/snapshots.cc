@@ -112,6 +112,14 @@ Result<Sandboxes::Sealed> Sandboxes::seal_frozen(net::Task& task, LiveSandbox& s
   return sealed;
 }
 
+Result<Sandboxes::StepLayer> Sandboxes::seal_step(net::Task& task, LiveSandbox& sandbox) {
+  const auto turn = sandbox.changes().enter(task);
+  if (!sandbox.is_running()) return Error(Code::unavailable, "the sandbox has ended");
+  Sealed sealed = PD_TRY(seal_idle(task, sandbox));
+  PD_TRY(copier_.run(task, [&] { return sync_all(layers().directory_of(sealed.layer)); }));
+  return StepLayer{std::move(sealed.layer), std::move(sealed.pin)};
+}
+
 Status Sandboxes::put_layer_over(net::Task& task, LiveSandbox& sandbox, const std::string& below) {
   std::string fresh;
   PD_TRY(books_.run(task, [&]() -> Status {
@@ -176,6 +184,30 @@ Result<std::optional<Snapshot>> Sandboxes::find_snapshot(net::Task& task,
 Status Sandboxes::remove_snapshot(net::Task& task, const std::string& id) {
   PD_TRY(books_.run(task, [&] { return SnapshotTable(parts_.database).remove(id); }));
   return collect(task);
+}
+
+Result<Sandboxes::StepLayer> Sandboxes::put_settings_over(net::Task& task, const std::string& below,
+                                                          const TemplateSettings& settings) {
+  const auto pin_below = pins_.hold(below);
+  const std::string id = PD_TRY(copier_.run(task, [&]() -> Result<std::string> {
+    std::string made = PD_TRY(Layers::make_directory(parts_.home));
+    PD_TRY(view::sync_path(parts_.home / "layers"));
+    return made;
+  }));
+  StepLayer layer{id, pins_.hold(id)};
+  PD_TRY(books_.run(task, [&]() -> Status {
+    // One more must fit, and that of a sandbox.
+    if (!below.empty()) (void)PD_TRY(layers().stack_of(below));
+    return layers().add(id, below, encode(settings));
+  }));
+  return layer;
+}
+
+Result<TemplateSettings> Sandboxes::settings_of(net::Task& task, const std::string& layer) {
+  if (layer.empty()) return TemplateSettings();
+  return books_.run(task, [&]() -> Result<TemplateSettings> {
+    return layers().settings_of(PD_TRY(layers().stack_of(layer)));
+  });
 }
 
 // What is forgotten is removed by a thread of its own: it may be long.

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "engine/live/builds/build_table.h"
 #include "engine/live/sandboxes.h"
 #include "sys/clock.h"
 
@@ -60,7 +61,16 @@ Status Sandboxes::remove_directory(net::Task& task, const std::string& name) {
     return used_by(name, "the pool of warm sandboxes",
                    "take it out of [pool] in server.toml and start the server anew");
   }
-  return books_.run(task, [&] { return DirectoryTemplates(parts_.database).remove(name); });
+  return books_.run(task, [&]() -> Status {
+    BuildTable builds(parts_.database);
+    const std::vector<std::string> built = PD_TRY(builds.names_over(name));
+    if (!built.empty()) {
+      return used_by(name, "template '" + built.front() + "'",
+                     "`paddock template rm " + built.front() + "` first");
+    }
+    PD_TRY(builds.forget_steps_of(name));
+    return DirectoryTemplates(parts_.database).remove(name);
+  });
 }
 
 }  // namespace paddock::engine

@@ -70,8 +70,9 @@ void Sandboxes::discard(net::Task& task, Warm warm) {
 // One without a wish that decides how it starts.
 bool Sandboxes::may_be_warm(const CreateRequest& request) const {
   const NetworkRequest& network = request.network;
-  return pool_.keeps(request.template_name) && !request.origin && !request.workspace &&
-         !network.narrowing && network.headers.empty() && network.words.empty();
+  return request.purpose == LiveInfo::Purpose::client && pool_.keeps(request.template_name) &&
+         !request.origin && !request.workspace && !network.narrowing && network.headers.empty() &&
+         network.words.empty();
 }
 
 // nullopt: none was ready, or it is not what it was.
