@@ -60,6 +60,13 @@ void add_run(CLI::App& app, Invocation& chosen) {
   verb->add_flag("--learn", args->learn,
                  "let out what no rule refuses, and print the rules that would have allowed it");
   verb->add_flag("--gpu", args->gpu, "give the host's GPU");
+  verb->add_flag("-d,--detach", args->detach,
+                 "leave it going in the daemon, under its policy; prints the id for `attach`");
+  auto* input =
+      verb->add_flag("-i,--interactive", args->interactive, "with --detach: its input stays open");
+  auto* terminal = verb->add_flag("-t,--tty", args->terminal,
+                                  "with --detach: give it a terminal, from wherever it is started");
+  for (auto* option : {input, terminal}) option->needs("--detach");
   add_settings(*verb, args->flags);
   verb->add_option("command", args->command, "the command and its arguments");
   verb->positionals_at_end();
@@ -291,10 +298,11 @@ std::variant<Invocation, Exit> parse_command_line(int argc, char** argv) {
   CLI::App app(kDescription, "paddock");
   app.set_version_flag("--version", "paddock " PADDOCK_VERSION);
   app.require_subcommand(1);
-  for (auto* add : {add_run,      add_ls,    add_show,  add_diff,      add_apply,  add_discard,
-                    add_rollback, add_gc,    add_init,  add_policy,    add_doctor, add_secret,
-                    add_pushes,   add_rules, add_serve, add_tls,       add_key,    add_audit,
-                    add_create,   add_exec,  add_cp,    add_sandboxes, add_life,   add_templates}) {
+  for (auto* add :
+       {add_run,   add_ls,        add_show,   add_diff,     add_apply,  add_discard, add_rollback,
+        add_gc,    add_init,      add_policy, add_doctor,   add_secret, add_pushes,  add_rules,
+        add_serve, add_tls,       add_key,    add_audit,    add_create, add_exec,    add_attach,
+        add_cp,    add_sandboxes, add_life,   add_templates}) {
     add(app, chosen);
   }
   CLI::App* completion = app.add_subcommand("completion", "completion of the command line");

@@ -129,6 +129,18 @@ void add_exec(CLI::App& app, Invocation& chosen) {
   verb->callback([args, &chosen] { chosen = *args; });
 }
 
+void add_attach(CLI::App& app, Invocation& chosen) {
+  auto args = std::make_shared<AttachArgs>();
+  CLI::App* verb = app.add_subcommand(
+      "attach",
+      "return to a command that `run --detach` left going; Ctrl-P Ctrl-Q leaves it again");
+  verb->add_option("run", args->run, "its id, or a prefix of it; default: list them");
+  verb->add_option("--from", args->from, "begin with that byte of its output (0)")->type_name("N");
+  verb->add_flag("-i,--interactive", args->interactive, "pass on a stdin that is no terminal");
+  verb->add_flag("--json", args->json, "list as JSON");
+  verb->callback([args, &chosen] { chosen = *args; });
+}
+
 void add_cp(CLI::App& app, Invocation& chosen) {
   auto args = std::make_shared<CpArgs>();
   CLI::App* verb = app.add_subcommand("cp", "copy a file into a sandbox, or out of it");

@@ -16,6 +16,7 @@ void add_key(CLI::App& app, Invocation& chosen);
 void add_audit(CLI::App& app, Invocation& chosen);
 void add_create(CLI::App& app, Invocation& chosen);
 void add_exec(CLI::App& app, Invocation& chosen);
+void add_attach(CLI::App& app, Invocation& chosen);
 void add_cp(CLI::App& app, Invocation& chosen);
 void add_life(CLI::App& app, Invocation& chosen);
 void add_templates(CLI::App& app, Invocation& chosen);

@@ -19,8 +19,18 @@ struct RunArgs {
   bool quiet = false;
   bool learn = false;  // print the policy that would have allowed what was asked
   bool gpu = false;
+  bool detach = false;                   // leave it going, in the daemon
+  bool interactive = false;              // with `detach`: its input stays open
+  bool terminal = false;                 // with `detach`: it has one
   std::vector<policy::FlagValue> flags;  // settings, as given
   std::vector<std::string> command;
+};
+
+struct AttachArgs {
+  std::string run;           // id prefix; empty: list them
+  uint64_t from = 0;         // number of the first byte of output
+  bool interactive = false;  // pass stdin on, which is no terminal
+  bool json = false;
 };
 
 struct LsArgs {
@@ -180,9 +190,10 @@ struct TemplateArgs {
   bool json = false;
 };
 
-using Invocation = std::variant<RunArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs,
-                                RollbackArgs, GcArgs, InitArgs, ExplainArgs, DoctorArgs, SecretArgs,
-                                PushesArgs, RulesArgs, ServeArgs, TlsArgs, KeyArgs, AuditArgs,
-                                CreateArgs, ExecArgs, CpArgs, SandboxArgs, LifeArgs, TemplateArgs>;
+using Invocation =
+    std::variant<RunArgs, AttachArgs, LsArgs, ShowArgs, DiffArgs, ApplyArgs, DiscardArgs,
+                 RollbackArgs, GcArgs, InitArgs, ExplainArgs, DoctorArgs, SecretArgs, PushesArgs,
+                 RulesArgs, ServeArgs, TlsArgs, KeyArgs, AuditArgs, CreateArgs, ExecArgs, CpArgs,
+                 SandboxArgs, LifeArgs, TemplateArgs>;
 
 }  // namespace paddock::cmd

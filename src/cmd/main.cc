@@ -15,6 +15,9 @@ namespace {
 int dispatch(const RunArgs& args, Context& context) {
   return run(args, context);
 }
+int dispatch(const AttachArgs& args, Context& context) {
+  return attach(args, context);
+}
 int dispatch(const LsArgs& args, Context& context) {
   return ls(args, context);
 }

@@ -136,6 +136,7 @@ int run(const RunArgs& args, Context& context) {
                   .set_remedy("paddock run [OPTIONS] -- COMMAND [ARGUMENT…]"));
     return kPaddockCouldNot;
   }
+  if (args.detach) return run_detached(args, context);
   auto outcome_file = open_outcome(args.outcome_file);
   if (!outcome_file.ok()) {
     say_error(outcome_file.error());

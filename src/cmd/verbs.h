@@ -7,6 +7,8 @@
 namespace paddock::cmd {
 
 int run(const RunArgs& args, Context& context);
+int run_detached(const RunArgs& args, Context& context);
+int attach(const AttachArgs& args, Context& context);
 int ls(const LsArgs& args, Context& context);
 int show(const ShowArgs& args, Context& context);
 int diff(const DiffArgs& args, Context& context);

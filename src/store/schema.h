@@ -7,7 +7,7 @@
 
 namespace paddock::store {
 
-inline constexpr std::array<std::string_view, 10> kMigrations{
+inline constexpr std::array<std::string_view, 11> kMigrations{
     R"sql(
   CREATE TABLE sandbox (          -- journal of what the kernel may hold; engine/reconcile.cc
     id TEXT PRIMARY KEY,
@@ -151,6 +151,17 @@ inline constexpr std::array<std::string_view, 10> kMigrations{
     used_ms INTEGER NOT NULL
   ) STRICT;
   ALTER TABLE layer ADD COLUMN settings TEXT NOT NULL DEFAULT '';  -- of sandboxes made over it
+)sql",
+    R"sql(
+  CREATE TABLE ended_run (        -- engine/live/run_table.cc: detached runs that have ended
+    sandbox TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,          -- id of a key; '': the keeper
+    by_socket INTEGER NOT NULL,   -- 1: for who comes by the socket alone
+    argv TEXT NOT NULL,           -- JSON, each word in base64
+    outcome TEXT NOT NULL,        -- JSON
+    output TEXT NOT NULL,         -- the latest, as lines of JSON
+    ended_ms INTEGER NOT NULL
+  ) STRICT;
 )sql"};
 
 }  // namespace paddock::store

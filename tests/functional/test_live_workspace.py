@@ -449,7 +449,7 @@ def test_what_it_writes_there_counts_against_its_disk(paddock, repo, make, sh):
     view = view_of(paddock, id)
     sh(id, "for i in 1 2 3; do head -c 30M /dev/zero > big$i; done")
     end = time.monotonic() + PATIENCE
-    while paddock("ps", "--json").ok().json()["sandboxes"] and time.monotonic() < end:
+    while state_of(paddock, view) != "ready" and time.monotonic() < end:
         time.sleep(0.2)
     [step] = paddock("show", "--json", view).ok().json()["steps"]
     reason = step["outcome"]["reason"]

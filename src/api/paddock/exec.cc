@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "api/e2b/json.h"
+#include "api/paddock/lines.h"
 #include "api/paddock/request.h"
 #include "base/base64.h"
 #include "base/strings.h"
-#include "engine/ended_outcome.h"
 #include "engine/live/guest_files.h"
 #include "model/json.h"
 
@@ -21,8 +21,6 @@ using engine::Process;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kInputPatience{60'000};
-// A line comes at least so often, so that a connection which is dead is noticed.
-constexpr milliseconds kAlive{30'000};
 constexpr uint64_t kMaxTimeoutMs = 7ull * 86'400'000;
 constexpr size_t kMaxArguments = 4096;
 
@@ -60,129 +58,17 @@ Result<engine::TerminalSize> size_of(const object& from) {
   return engine::TerminalSize{static_cast<uint32_t>(*rows), static_cast<uint32_t>(*columns)};
 }
 
-// In the workspace, where there is one.
-Result<std::string> directory_of(const std::string& named, const engine::LiveSandbox& sandbox) {
-  const std::string& home = sandbox.setup().home;
-  if (!sandbox.workspace() || named.starts_with("~")) {
-    return engine::guest_path(named, home, sandbox.setup().start_directory());
-  }
-  return engine::guest_path(named, sandbox.workspace()->directory.str());
-}
-
 Result<Wanted> wanted_of(const Request& request, const engine::LiveSandbox& sandbox) {
   const object body = PD_TRY(read_object(request, {"argv", "environment", "directory", "terminal",
                                                    "input", "timeout_ms", "tag", "on_leave"}));
   Wanted wanted;
-  engine::ProcessRequest& process = wanted.process;
-  process.argv = PD_TRY(arguments_of(body));
-  process.environment = PD_TRY(e2b::map_field(body, "environment"));
-  const auto directory = PD_TRY(e2b::text_field(body, "directory"));
-  process.directory = PD_TRY(directory_of(directory.value_or(""), sandbox));
-  process.tag = PD_TRY(e2b::text_field(body, "tag")).value_or("");
-  const int64_t timeout = PD_TRY(e2b::number_field(body, "timeout_ms")).value_or(0);
-  if (timeout < 0 || static_cast<uint64_t>(timeout) > kMaxTimeoutMs) {
-    return wrong("'timeout_ms' must be 0 to 7 days");
-  }
-  process.timeout_ms = static_cast<uint64_t>(timeout);
-  if (const auto terminal = PD_TRY(e2b::object_field(body, "terminal"))) {
-    process.terminal = PD_TRY(size_of(*terminal));
-  }
-  const bool input = PD_TRY(e2b::flag_field(body, "input")).value_or(false);
-  process.input = input || process.terminal ? engine::ProcessRequest::Input::open
-                                            : engine::ProcessRequest::Input::none;
+  wanted.process = PD_TRY(command_of(body));
+  wanted.process.directory = PD_TRY(directory_of(wanted.process.directory, sandbox));
   const std::string on_leave = PD_TRY(e2b::text_field(body, "on_leave")).value_or("keep");
   if (on_leave != "keep" && on_leave != "kill") return wrong("'on_leave' must be keep or kill");
   wanted.on_leave = on_leave == "kill" ? OnLeave::kill : OnLeave::keep;
   return wanted;
 }
-
-std::string_view name_of_stream(engine::OutputKind kind) {
-  switch (kind) {
-    case engine::OutputKind::standard_output:
-      return "stdout";
-    case engine::OutputKind::standard_error:
-      return "stderr";
-    case engine::OutputKind::terminal:
-      return "terminal";
-  }
-  return "stdout";
-}
-
-// What a command's lines are sent by, until it ends or its client leaves.
-class Lines {
- public:
-  Lines(const Request& request, Process& process, Process::Reader& reader,
-        const model::Limits& limits)
-      : request_(request), process_(process), reader_(reader), limits_(limits) {
-    request.exchange.on_client_gone([this] {
-      client_gone_ = true;
-      reader_.wake();
-    });
-  }
-  ~Lines() { request_.exchange.on_client_gone(nullptr); }
-
-  // unavailable: the client left.
-  Status run() {
-    PD_TRY(request_.exchange.begin(
-        request_.task, {200, {{"Content-Type", "application/x-ndjson"}}, ""}, std::nullopt));
-    PD_TRY(send({{"event", "started"}, {"pid", process_.pid()}}));
-    while (!client_gone_) {
-      auto output = reader_.next(request_.task, kAlive);
-      if (client_gone_) break;
-      if (!output.ok()) return lost(output.error());
-      if (!*output) {
-        PD_TRY(send({{"event", "alive"}}));
-      } else if (const auto* data = std::get_if<engine::OutputData>(&**output)) {
-        PD_TRY(send_output(*data));
-      } else {
-        return finish(std::get<engine::OutputEnd>(**output).ended);
-      }
-    }
-    return Error(Code::unavailable, "the client left");
-  }
-
- private:
-  Status send(const object& line) {
-    return request_.exchange.write(request_.task, model::json_text(line) + "\n");
-  }
-
-  Status send_output(const engine::OutputData& data) {
-    if (data.kind == engine::OutputKind::standard_error) {
-      stderr_bytes_ += data.bytes.size();
-    } else {
-      stdout_bytes_ += data.bytes.size();
-    }
-    return send({{"event", "output"},
-                 {"stream", name_of_stream(data.kind)},
-                 {"data", base64_encode(data.bytes)}});
-  }
-
-  Status finish(const wire::Ended& ended) {
-    model::Outcome outcome = engine::outcome_of(ended, process_.request().argv.front(), limits_,
-                                                process_.request().timeout_ms);
-    outcome.usage.stdout_bytes = stdout_bytes_;
-    outcome.usage.stderr_bytes = stderr_bytes_;
-    PD_TRY(send({{"event", "ended"}, {"outcome", model::to_json(outcome)}}));
-    return request_.exchange.finish(request_.task);
-  }
-
-  // The sandbox went away under it.
-  Status lost(const Error& error) {
-    request_.exchange.note_failure(to_string(error.code()));
-    PD_TRY(send({{"event", "lost"},
-                 {"error", {{"code", to_string(error.code())}, {"message", error.describe()}}}}));
-    return request_.exchange.finish(request_.task);
-  }
-
-  const Request& request_;
-  Process& process_;
-  Process::Reader& reader_;
-  const model::Limits& limits_;
-  uint64_t stdout_bytes_ = 0;
-  uint64_t stderr_bytes_ = 0;
-  bool client_gone_ = false;
-};
-
 struct Found {
   std::shared_ptr<engine::LiveSandbox> sandbox;
   std::shared_ptr<Process> process;
@@ -217,6 +103,34 @@ Status done(const Request& request, const Status& status) {
 
 }  // namespace
 
+Result<engine::ProcessRequest> command_of(const object& body) {
+  engine::ProcessRequest process;
+  process.argv = PD_TRY(arguments_of(body));
+  process.environment = PD_TRY(e2b::map_field(body, "environment"));
+  process.directory = PD_TRY(e2b::text_field(body, "directory")).value_or("");
+  process.tag = PD_TRY(e2b::text_field(body, "tag")).value_or("");
+  const int64_t timeout = PD_TRY(e2b::number_field(body, "timeout_ms")).value_or(0);
+  if (timeout < 0 || static_cast<uint64_t>(timeout) > kMaxTimeoutMs) {
+    return wrong("'timeout_ms' must be 0 to 7 days");
+  }
+  process.timeout_ms = static_cast<uint64_t>(timeout);
+  if (const auto terminal = PD_TRY(e2b::object_field(body, "terminal"))) {
+    process.terminal = PD_TRY(size_of(*terminal));
+  }
+  const bool input = PD_TRY(e2b::flag_field(body, "input")).value_or(false);
+  process.input = input || process.terminal ? engine::ProcessRequest::Input::open
+                                            : engine::ProcessRequest::Input::none;
+  return process;
+}
+
+Result<std::string> directory_of(const std::string& named, const engine::LiveSandbox& sandbox) {
+  const std::string& home = sandbox.setup().home;
+  if (!sandbox.workspace() || named.starts_with("~")) {
+    return engine::guest_path(named, home, sandbox.setup().start_directory());
+  }
+  return engine::guest_path(named, sandbox.workspace()->directory.str());
+}
+
 Status exec(const Request& request) {
   auto sandbox = awake_sandbox_of(request);
   if (!sandbox.ok()) return answer_error(request, sandbox.error());
@@ -226,7 +140,7 @@ Status exec(const Request& request) {
   if (!started.ok()) return answer_error(request, started.error());
   Process& process = *started->process;
   const Status carried =
-      Lines(request, process, *started->reader, (*sandbox)->setup().limits).run();
+      send_lines(request, process, *started->reader, {(*sandbox)->setup().limits});
   if (!carried.ok() && wanted->on_leave == OnLeave::kill && !process.has_ended()) {
     started->reader.reset();  // what it still writes is dropped
     (void)process.signal(request.task, SIGKILL).ok();

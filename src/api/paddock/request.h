@@ -41,6 +41,10 @@ Result<std::shared_ptr<engine::LiveSandbox>> awake_sandbox_of(const Request& req
 // permission_denied, where it is not whoever runs the server, on this machine. `what`: why only he.
 Status check_keeper(const Request& request, const std::string& what);
 
+// From the fields of a sandbox that is to be made.
+Result<engine::CreateRequest> create_request(const Request& request,
+                                             const boost::json::object& body);
+
 // What goes into several answers.
 boost::json::object json_of(const engine::LiveSandbox& sandbox);
 boost::json::value key_json(const std::string& key);
@@ -84,6 +88,11 @@ Status read_file(const Request& request);
 Status write_file(const Request& request);
 
 Status show_document(const Request& request);
+
+Status create_run(const Request& request);
+Status list_runs(const Request& request);
+Status show_run(const Request& request);
+Status follow_run(const Request& request);
 
 Status list_views(const Request& request);
 Status show_view(const Request& request);

@@ -34,9 +34,15 @@ Result<std::optional<model::HostPath>> workspace_of(const Request& request, cons
   return Error(Code::invalid_argument, "'workspace' must be an absolute path");
 }
 
-Result<engine::CreateRequest> create_request(const Request& request) {
-  const object body = PD_TRY(
-      read_object(request, {"template", "timeout_s", "metadata", "environment", "workspace"}));
+}  // namespace
+
+Status check_keeper(const Request& request, const std::string& what) {
+  if (request.caller.sees == model::Caller::Sees::all) return {};
+  return Error(Code::permission_denied, what + ": never over the network")
+      .set_remedy("as whoever runs the server, by its socket: the `paddock` command line there");
+}
+
+Result<engine::CreateRequest> create_request(const Request& request, const object& body) {
   engine::CreateRequest wanted;
   const int64_t most = static_cast<int64_t>(request.parts.settings.max_timeout_seconds);
   wanted.template_name = PD_TRY(e2b::text_field(body, "template")).value_or("base");
@@ -49,14 +55,6 @@ Result<engine::CreateRequest> create_request(const Request& request) {
   if (wanted.workspace) wanted.owner.reach = model::Owner::Reach::socket;
   wanted.quota = request.parts.settings.quota_of(request.caller.label);
   return wanted;
-}
-
-}  // namespace
-
-Status check_keeper(const Request& request, const std::string& what) {
-  if (request.caller.sees == model::Caller::Sees::all) return {};
-  return Error(Code::permission_denied, what + ": never over the network")
-      .set_remedy("as whoever runs the server, by its socket: the `paddock` command line there");
 }
 
 boost::json::value key_json(const std::string& key) {
@@ -107,7 +105,10 @@ Status list_sandboxes(const Request& request) {
 }
 
 Status create_sandbox(const Request& request) {
-  auto wanted = create_request(request);
+  auto body =
+      read_object(request, {"template", "timeout_s", "metadata", "environment", "workspace"});
+  if (!body.ok()) return answer_error(request, body.error());
+  auto wanted = create_request(request, *body);
   if (!wanted.ok()) return answer_error(request, wanted.error());
   const Status origin =
       find_origin({request.task, request.parts.sandboxes, request.caller}, *wanted);

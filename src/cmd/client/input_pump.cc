@@ -16,12 +16,16 @@ constexpr size_t kPiece = 64u << 10;
 }  // namespace
 
 Result<std::unique_ptr<InputPump>> InputPump::start(model::HostPath home, std::string target,
-                                                    int from) {
+                                                    int from, Keys keys) {
   sys::Pipe pipe = PD_TRY(sys::make_pipe());
+  sys::Pipe detached = PD_TRY(sys::make_pipe());
   std::unique_ptr<InputPump> pump(new InputPump());
   pump->home_ = std::move(home);
   pump->target_ = std::move(target);
   pump->from_ = from;
+  pump->keys_ = keys;
+  pump->detached_read_ = std::move(detached.read);
+  pump->detached_write_ = std::move(detached.write);
   pump->wake_read_ = std::move(pipe.read);
   pump->wake_write_ = std::move(pipe.write);
   pump->thread_ = std::thread([raw = pump.get()] { raw->run(); });
@@ -50,7 +54,13 @@ void InputPump::run() {
       (void)end();
       return;
     }
-    if (!send(piece.substr(0, static_cast<size_t>(count)))) return;
+    std::string bytes = piece.substr(0, static_cast<size_t>(count));
+    if (keys_ == Keys::detach) bytes = typed_.pass(bytes);
+    if (!bytes.empty() && !send(std::move(bytes))) return;
+    if (typed_.were_typed()) {
+      detached_write_.reset();
+      return;
+    }
   }
 }
 

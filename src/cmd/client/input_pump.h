@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cmd/client/daemon_client.h"
+#include "cmd/client/detach_keys.h"
 #include "model/paths.h"
 #include "sys/fd.h"
 
@@ -17,10 +18,14 @@ namespace paddock::cmd {
 // output. Destroying it ends the thread, whatever it waits for.
 class InputPump {
  public:
+  // Whether the keys by which one leaves are looked for.
+  enum class Keys { none, detach };
   // Reads `from` to its end; `target` is where the command's input is sent.
   static Result<std::unique_ptr<InputPump>> start(model::HostPath home, std::string target,
-                                                  int from);
+                                                  int from, Keys keys = Keys::none);
   ~InputPump();
+  // Becomes readable when the keys were typed by which one leaves.
+  int detached_fd() const { return detached_read_.get(); }
 
  private:
   InputPump() = default;
@@ -33,6 +38,10 @@ class InputPump {
   model::HostPath home_;
   std::string target_;
   int from_ = 0;
+  Keys keys_ = Keys::none;
+  DetachKeys typed_;
+  sys::Fd detached_read_;
+  sys::Fd detached_write_;
   sys::Fd wake_read_;
   sys::Fd wake_write_;
   std::mutex mutex_;

@@ -48,6 +48,7 @@ class Adopter {
     info_.base_template = std::move(record->base_template);
     info_.environment = std::move(record->environment);
     info_.lifecycle = record->lifecycle;
+    info_.main_command = record->main_command;
     out.setup = std::move(record->setup);
     out.network = std::move(record->network);
     if (info_.state == SandboxState::paused && info_.kept == Keep::files) return asleep(out);
@@ -72,6 +73,7 @@ class Adopter {
   // is made anew.
   Result<Adopted> asleep(Adopted& out) {
     PD_TRY(remove());
+    info_.main_command = 0;  // it ended with all the others
     const model::Level level = out.setup.decision.level;
     out.record = std::make_shared<SandboxRecord>(
         PD_TRY(SandboxRecord::renew(parts_.home, parts_.database, level, info_.id)));

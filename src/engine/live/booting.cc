@@ -141,7 +141,7 @@ Status Sandboxes::put_on_record(net::Task& task, const Booting& what, StartedUp&
   PD_TRY(books_.run(task, [&] {
     return LiveRecords(parts_.database)
         .put(what.info.id, {started.setup, what.info.base_template, what.info.environment,
-                            what.info.lifecycle, what.network});
+                            what.info.lifecycle, 0, what.network});
   }));
   sys::fault_point("live.create.recorded");
   return {};
@@ -207,7 +207,8 @@ Status Sandboxes::stand_up(net::Task& task, LiveSandbox& sandbox, int64_t deadli
 Status Sandboxes::stand_up(net::Task& task, LiveSandbox& sandbox, SandboxRecord& record,
                            int64_t deadline_ms) {
   sandbox.begin_standing_up();
-  const LiveInfo info = sandbox.info();
+  LiveInfo info = sandbox.info();
+  info.command.clear();  // it is not started again
   const NetworkRequest network = sandbox.network();
   const int64_t left_ms = std::max<int64_t>(deadline_ms - sys::wall_clock_ms(), 1);
   const std::optional<LiveWorkspace> workspace = sandbox.workspace();

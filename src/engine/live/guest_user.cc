@@ -43,6 +43,10 @@ Result<std::optional<GuestUser>> find_guest_user(net::Task& task, LiveSandbox& s
   }
   if (sandbox.setup().users == isolation::Users::one) {
     if (name != "root") return Error(Code::not_found, "no user '" + shown + "'");
+    if (sandbox.workspace()) {
+      return Error(Code::unsupported, "user 'root': a sandbox with a workspace has none")
+          .set_remedy("make what needs root a template, and the sandbox from that");
+    }
     return Error(Code::unsupported,
                  "user 'root': this sandbox has one user, '" + sandbox.setup().user.name + "'")
         .set_remedy("let root start the daemon: a sandbox then has ids of its own");

@@ -214,6 +214,13 @@ Result<LiveRecord> decode(const std::string& text) {
   record.base_template = PD_TRY(bytes_of(object, "base_template"));
   record.environment = PD_TRY(decode_environment(object, "made_with"));
   record.lifecycle = PD_TRY(decode_lifecycle(object));
+  if (object.contains("main_command")) {
+    const auto* number = object.if_contains("main_command");
+    if (!number->is_int64() || number->get_int64() < 0 || number->get_int64() > UINT32_MAX) {
+      return corrupt("main_command");
+    }
+    record.main_command = static_cast<uint32_t>(number->get_int64());
+  }
   record.network = PD_TRY(decode_network(object));
   record.network.host_mask = record.setup.host_mask;
   if (record.setup.ports_are_guarded) record.network.traffic = NetworkRequest::Traffic::with_token;
@@ -244,6 +251,7 @@ std::string encode(const LiveRecord& record) {
   out["base_template"] = base64_encode(record.base_template);
   out["made_with"] = encode(record.environment);
   out["lifecycle"] = encode(record.lifecycle);
+  if (record.main_command != 0) out["main_command"] = record.main_command;
   if (!record.network.text.empty()) out["network"] = base64_encode(record.network.text);
   if (record.network.internet) out["internet"] = *record.network.internet;
   return model::json_text(out);
@@ -253,7 +261,8 @@ std::string encode(const LiveRecord& record) {
 
 LiveRecord record_of(const LiveSandbox& sandbox) {
   const LiveInfo& info = sandbox.info();
-  return {sandbox.setup(), info.base_template, info.environment, info.lifecycle, sandbox.network()};
+  return {sandbox.setup(), info.base_template, info.environment,
+          info.lifecycle,  info.main_command,  sandbox.network()};
 }
 
 Status LiveRecords::put(const model::SandboxId& id, const LiveRecord& record) {

@@ -17,6 +17,7 @@ struct LiveRecord {
   std::string base_template;
   std::map<std::string, std::string> environment;  // its maker's
   Lifecycle lifecycle;
+  uint32_t main_command = 0;
   NetworkRequest network;  // `text` and `internet`, from which it is read once more
 };
 LiveRecord record_of(const LiveSandbox& sandbox);

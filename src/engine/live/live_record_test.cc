@@ -34,13 +34,14 @@ TEST_F(LiveRecordsTest, GiveBackWhatWasPutIn) {
   const auto view = model::ViewId::from_entropy("87654321");
   setup.workspace = {
       model::HostPath("/srv/\xff"), model::HostPath("/link"), view, {model::HostPath("/views/u")}};
-  LiveRecord record{setup, "base", {{"MADE", "with"}}, {}, {}};
+  LiveRecord record{setup, "base", {{"MADE", "with"}}, {}, 7, {}};
   record.lifecycle = {Lifecycle::AtDeadline::pause, Keep::files, true};
   record.network.text = R"({"allowOut":["a.example"]})";
   record.network.internet = false;
   ASSERT_TRUE(records_.put(id_, record).ok());
   const auto whole = records_.find(id_).value();
   ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->main_command, 7u);
   EXPECT_EQ(whole->base_template, "base");
   EXPECT_EQ(whole->environment, record.environment);
   EXPECT_EQ(whole->lifecycle.at_deadline, Lifecycle::AtDeadline::pause);

@@ -287,6 +287,15 @@ std::shared_ptr<Process> LiveSandbox::find_process(const std::string& tag) {
   return best;
 }
 
+std::shared_ptr<Process> LiveSandbox::main_process() {
+  const auto found = processes_.find(info_.main_command);
+  return found == processes_.end() ? nullptr : found->second.process;
+}
+
+void LiveSandbox::note_outcome(model::Outcome outcome) {
+  if (!outcome_) outcome_ = std::move(outcome);
+}
+
 std::vector<std::shared_ptr<Process>> LiveSandbox::processes() {
   std::vector<std::shared_ptr<Process>> out;
   for (auto& [number, entry] : processes_) {
@@ -300,6 +309,7 @@ void LiveSandbox::forget_old_processes() {
   std::erase_if(processes_, [&](const auto& item) {
     const Process& process = *item.second.process;
     if (!process.has_ended() || now - process.ended_ms() <= kKeepEndedMs) return false;
+    if (item.first == info_.main_command) return false;
     if (session_ && !item.second.hidden && setup_.lifetime == isolation::Lifetime::leased) {
       wire::ToAgent message;
       message.mutable_forget()->set_command(item.first);

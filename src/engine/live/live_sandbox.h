@@ -62,6 +62,8 @@ struct LiveInfo {
   std::optional<model::ViewId> view;  // the latest, of one with a workspace
   // Those of builds are no client's to see, and end with the daemon.
   enum class Purpose { client, build } purpose = Purpose::client;
+  std::vector<std::string> command;   // that it was made for, and ends with
+  uint32_t main_command = 0;          // its number; 0: there is none, or none any more
 };
 
 // What it was started as.
@@ -161,6 +163,14 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   std::shared_ptr<Process> find_process(int pid);
   std::shared_ptr<Process> find_process(const std::string& tag);
   std::vector<std::shared_ptr<Process>> processes();
+
+  // It ends with that command.
+  void note_main(uint32_t number) { info_.main_command = number; }
+  // nullptr: it has none (any more).
+  std::shared_ptr<Process> main_process();
+  // How it ended as a run; the first word holds.
+  void note_outcome(model::Outcome outcome);
+  const std::optional<model::Outcome>& outcome() const { return outcome_; }
 
   // Those that clients ask for from time to time.
   KeptWatches& watches() { return *watches_; }
@@ -263,6 +273,7 @@ class LiveSandbox : public std::enable_shared_from_this<LiveSandbox> {
   Observer* observer_ = nullptr;
   model::Usage earlier_usage_;  // before it last stood up
   model::Usage final_usage_;
+  std::optional<model::Outcome> outcome_;
   model::Usage of_commands_;  // processor time of those that have ended
   NetworkRequest network_;
   struct Service {

@@ -76,6 +76,7 @@ Status LiveSandbox::lie_down(net::Task& task) {
   denials_ = {};
   for (const model::Denial& denial : refused) denials_.add(denial);
   service_.reset();
+  info_.main_command = 0;
   if (!is_alive()) return Error(Code::unavailable, "it was ended meanwhile");
   if (!destroyed.ok() && on_end_) {
     on_end_(*this, "it could not be stopped: " + destroyed.error().describe());

@@ -36,6 +36,7 @@ LiveInfo info_of(const CreateRequest& request, const model::SandboxId& id) {
   info.metadata = request.metadata;
   info.owner = request.owner;
   info.lifecycle = request.lifecycle;
+  info.command = request.command;
   if (request.workspace) info.owner.reach = model::Owner::Reach::socket;
   info.purpose = request.purpose;
   return info;
@@ -103,6 +104,7 @@ Status Sandboxes::open() {
   lock_ = std::move(*lock);
   report_gate();
   PD_TRY(Catalogue(parts_.database).forget_old());
+  PD_TRY(RunTable(parts_.database).forget_old());
   found_ = PD_TRY_CTX("taking over what an earlier daemon left", adopt_all(parts_));
   // Only now is it known which of them still write to theirs.
   remove_later(PD_TRY(layers().begin()));
@@ -129,6 +131,7 @@ void Sandboxes::take_over(net::Task& task) {
     sandboxes_.emplace(sandbox->id(), Entry{sandbox, std::move(found.record)});
     look_after(*sandbox);
     sandbox->take_over(task, found.resumed);
+    if (auto process = sandbox->main_process()) follow_main(*sandbox, std::move(process));
     if (!recalled.ok()) sandbox->note_closed(recalled.error());
   }
   pool_.start();
@@ -325,6 +328,7 @@ Status Sandboxes::finish(net::Task& task, const std::string& id, std::string rea
     return {};
   }
   const std::shared_ptr<LiveSandbox> sandbox = found->second.sandbox;
+  keep_run(task, *sandbox, reason);
   const Status destroyed = sandbox->kill(task, std::move(reason));
   found = sandboxes_.find(id);
   if (found == sandboxes_.end()) return destroyed;  // another one has finished it meanwhile
@@ -332,6 +336,7 @@ Status Sandboxes::finish(net::Task& task, const std::string& id, std::string rea
     options_.observer->on_ended(sandbox->info(), sandbox->final_usage());
   }
   std::shared_ptr<SandboxRecord> record = std::move(found->second.record);
+  const auto settling = settling_.insert(id);
   sandboxes_.erase(found);
   if (destroyed.ok()) settle_at_end(task, *sandbox);
   const Status noted = books_.run(task, [&, info = sandbox->info()]() -> Status {
@@ -342,6 +347,7 @@ Status Sandboxes::finish(net::Task& task, const std::string& id, std::string rea
     PD_TRY(LiveRecords(parts_.database).remove(info.id));
     return Catalogue(parts_.database).set_state(info);
   });
+  settling_.erase(settling);
   (void)collect(task).ok();  // what fails here is done by the next one
   return destroyed.ok() ? noted : destroyed;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "engine/live/layer_pins.h"
 #include "engine/live/layers.h"
 #include "engine/live/live_sandbox.h"
+#include "engine/live/run_table.h"
 #include "engine/live/snapshot_table.h"
 #include "engine/live/start_up.h"
 #include "engine/live/warm_pool.h"
@@ -52,6 +54,7 @@ struct CreateRequest {
   // own path. Never to be taken from a request that came over the network.
   std::optional<model::HostPath> workspace;
   LiveInfo::Purpose purpose = LiveInfo::Purpose::client;
+  std::vector<std::string> command;  // that start_main() will be asked for
 };
 
 struct ResumeRequest {
@@ -112,6 +115,12 @@ class Sandboxes {
   // not_found: the template, the workspace. resource_exhausted: too many. permission_denied: a
   // directory that no view is made of.
   Result<std::shared_ptr<LiveSandbox>> create(net::Task& task, CreateRequest request);
+  // Starts the command that the sandbox lives for: it ends with it.
+  Result<std::shared_ptr<Process>> start_main(net::Task& task, LiveSandbox& sandbox,
+                                              ProcessRequest request);
+  // How such a one ended, and the last of what it said. For some days.
+  Result<std::optional<EndedRun>> find_ended_run(net::Task& task, const std::string& sandbox);
+  Result<std::vector<EndedRun>> ended_runs(net::Task& task);  // newest first, without output
   // Those that run or stand still.
   std::shared_ptr<LiveSandbox> find(const std::string& id);
   std::vector<std::shared_ptr<LiveSandbox>> list();
@@ -153,6 +162,8 @@ class Sandboxes {
   // Ends what runs in it; its files are those of the snapshot. invalid_argument: of another
   // template.
   Status roll_back(net::Task& task, LiveSandbox& sandbox, const Snapshot& to);
+  // Returns when nothing of it is under way any more: its view is at rest. For one that ends.
+  void await_end(net::Task& task, const std::string& id);
   // The views of this PADDOCK_HOME, those of living sandboxes among them.
   WorkspaceViews& views() { return views_; }
   // Makes no further ones; kills those that are bound, and lets go of the others.
@@ -228,13 +239,18 @@ class Sandboxes {
   Result<Entry> make(net::Task& task, CreateRequest request, Taker taker);
   Result<LivePlan> plan(net::Task& task, net::Worker& worker, const Planning& what);
   Result<LivePlan> plan_with_workspace(net::Task& task, net::Worker& worker,
-                                       const OverDirectory& plan);
+                                       const OverDirectory& over);
+  Result<Ruling> look_at(LiveWorkspace& workspace, const std::optional<model::HostPath>& root);
+  Result<LivePlan> open_and_plan(view::ViewStore& views, const OverDirectory& over,
+                                 const Ruling& ruling, LiveWorkspace workspace);
   Result<Ruling> ruling_of(const LiveWorkspace& workspace);
   Result<EgressSource> egress_source(const policy::Compiled& policy, EgressWord word,
                                      const model::HostPath& workspace);
   Status begin_step(net::Task& task, const Booting& what, const StartedUp& started);
   void give_up_step(net::Task& task, const Booting& what, StartedUp& started, const Error& why);
   Status settle_view(net::Task& task, const model::ViewId& view, const model::Outcome& outcome);
+  void follow_main(LiveSandbox& sandbox, std::shared_ptr<Process> process);
+  void keep_run(net::Task& task, LiveSandbox& sandbox, const std::string& reason);
   void settle_at_end(net::Task& task, const LiveSandbox& sandbox);
   void settle_at_rest(net::Task& task, const LiveSandbox& sandbox);
   Result<StartedUp> boot(net::Task& task, LivePlan plan, Booting what);
@@ -293,6 +309,7 @@ class Sandboxes {
   std::vector<model::Owner> creating_;  // whose are being made
   size_t next_starter_ = 0;
   std::map<std::string, Entry> sandboxes_;
+  std::multiset<std::string> settling_;  // ids of those that have ended, but for their books
   LayerPins pins_;
   WarmPool pool_;
   DiskWatch disk_watch_;
@@ -303,6 +320,8 @@ class Sandboxes {
   std::vector<std::unique_ptr<net::Worker>> starters_;
 };
 
+// How a sandbox ended: by the word of its command, or for that reason.
+model::Outcome outcome_of_end(const LiveSandbox& sandbox, std::string reason);
 // How a step ended in that a sandbox lived.
 view::StepEnd step_end(const model::Outcome& outcome);
 // unsupported: it has one, which is no part of what is wanted of it.

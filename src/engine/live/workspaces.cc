@@ -30,16 +30,6 @@ Result<std::optional<model::ViewId>> view_to_continue(view::ViewStore& views,
   return workspace.view;
 }
 
-model::Outcome outcome_of(const LiveSandbox& sandbox, std::string reason) {
-  model::Outcome outcome;
-  const bool was_timed = reason.starts_with("its time was up");
-  outcome.ending = was_timed ? model::Ending::timed_out : model::Ending::killed;
-  outcome.reason = std::move(reason);
-  outcome.usage = sandbox.final_usage();
-  outcome.denials = sandbox.denials();
-  return outcome;
-}
-
 model::Outcome outcome_of_rest() {
   model::Outcome outcome;
   outcome.ending = model::Ending::exited;
@@ -48,6 +38,18 @@ model::Outcome outcome_of_rest() {
 }
 
 }  // namespace
+
+model::Outcome outcome_of_end(const LiveSandbox& sandbox, std::string reason) {
+  model::Outcome outcome = sandbox.outcome().value_or(model::Outcome());
+  if (!sandbox.outcome()) {
+    const bool was_timed = reason.starts_with("its time was up");
+    outcome.ending = was_timed ? model::Ending::timed_out : model::Ending::killed;
+    outcome.reason = std::move(reason);
+  }
+  outcome.usage = sandbox.final_usage();
+  outcome.denials = sandbox.denials();
+  return outcome;
+}
 
 view::StepEnd step_end(const model::Outcome& outcome) {
   return {sys::wall_clock_ms(), model::encode(outcome), ""};
@@ -71,40 +73,50 @@ Result<Sandboxes::Ruling> Sandboxes::ruling_of(const LiveWorkspace& workspace) {
                 std::make_shared<const EgressSource>(std::move(source))};
 }
 
-Result<LivePlan> Sandboxes::plan_with_workspace(net::Task& task, net::Worker& worker,
-                                                const OverDirectory& plan_over) {
-  const Planning& what = plan_over.what;
-  const std::optional<model::HostPath>& root = plan_over.root;
-  LiveWorkspace workspace = *what.workspace;
+// On a worker's thread.
+Result<Sandboxes::Ruling> Sandboxes::look_at(LiveWorkspace& workspace,
+                                             const std::optional<model::HostPath>& root) {
+  if (root) PD_TRY(check_template_directory(root->str(), parts_.home));
+  workspace.directory = model::HostPath(
+      PD_TRY_CTX("opening the workspace", sys::real_path(workspace.as_spelled.str())));
+  return ruling_of(workspace);
+}
+
+// On the thread of the views, whose database it is.
+Result<LivePlan> Sandboxes::open_and_plan(view::ViewStore& views, const OverDirectory& over,
+                                          const Ruling& ruling, LiveWorkspace workspace) {
+  workspace.view = PD_TRY(view_to_continue(views, workspace));
   workspace.uppers.clear();
-  const Ruling ruling = PD_TRY(worker.run(task, [&]() -> Result<Ruling> {
-    if (root) PD_TRY(check_template_directory(root->str(), parts_.home));
-    workspace.directory = model::HostPath(
-        PD_TRY_CTX("opening the workspace", sys::real_path(workspace.as_spelled.str())));
-    return ruling_of(workspace);
-  }));
-  return views_.run(task, [&](view::ViewStore& views) -> Result<LivePlan> {
-    workspace.view = PD_TRY(view_to_continue(views, workspace));
-    const Parts parts{parts_.home, parts_.agent_program, views_.database(), parts_.images,
-                      views,       parts_.make_backend,  parts_.share};
-    LivePlan plan = PD_TRY(
-        plan_live(parts, ruling.policy, {network_, ruling.granted},
-                  {what.base_template, what.network, root, &workspace, options_.caller_home}));
-    plan.view = views_.hold(std::move(plan.run.view));
-    workspace.view = plan.view->id();
-    for (const model::OverlayTree& tree : plan.view->trees()) {
-      workspace.uppers.push_back(tree.upper->upper);
-    }
-    plan.workspace = std::move(workspace);
-    return plan;
-  });
+  const Parts parts{parts_.home, parts_.agent_program, views_.database(), parts_.images,
+                    views,       parts_.make_backend,  parts_.share};
+  const LiveRequest request{over.what.base_template, over.what.network, over.root, &workspace,
+                            options_.caller_home};
+  LivePlan plan = PD_TRY(plan_live(parts, ruling.policy, {network_, ruling.granted}, request));
+  plan.view = views_.hold(std::move(plan.run.view));
+  workspace.view = plan.view->id();
+  for (const model::OverlayTree& tree : plan.view->trees()) {
+    workspace.uppers.push_back(tree.upper->upper);
+  }
+  plan.workspace = std::move(workspace);
+  return plan;
+}
+
+Result<LivePlan> Sandboxes::plan_with_workspace(net::Task& task, net::Worker& worker,
+                                                const OverDirectory& over) {
+  LiveWorkspace workspace = *over.what.workspace;
+  const Ruling ruling = PD_TRY(worker.run(task, [&] { return look_at(workspace, over.root); }));
+  return views_.run(
+      task, [&](view::ViewStore& views) { return open_and_plan(views, over, ruling, workspace); });
 }
 
 // From now on it is in the history of the view, and the agent holds that.
 Status Sandboxes::begin_step(net::Task& task, const Booting& what, const StartedUp& started) {
   if (!what.view) return {};
   view::Step step;
-  step.argv = {"paddock", "create", "--workspace", started.setup.workspace->as_spelled.str()};
+  step.argv = what.info.command;
+  if (step.argv.empty()) {
+    step.argv = {"paddock", "create", "--workspace", started.setup.workspace->as_spelled.str()};
+  }
   step.started_ms = sys::wall_clock_ms();
   step.decision_json = model::encode(started.setup.decision);
   PD_TRY_CTX("keeping the view",
@@ -138,7 +150,8 @@ Status Sandboxes::settle_view(net::Task& task, const model::ViewId& view,
 // What fails is made up for by whoever uses the view next.
 void Sandboxes::settle_at_end(net::Task& task, const LiveSandbox& sandbox) {
   if (!sandbox.workspace() || !sandbox.info().view) return;
-  (void)settle_view(task, *sandbox.info().view, outcome_of(sandbox, sandbox.info().reason)).ok();
+  (void)settle_view(task, *sandbox.info().view, outcome_of_end(sandbox, sandbox.info().reason))
+      .ok();
 }
 
 void Sandboxes::settle_at_rest(net::Task& task, const LiveSandbox& sandbox) {
