@@ -89,19 +89,26 @@ using Status = Result<void>;
 }  // namespace paddock
 
 // Evaluates to the value of a Result, or returns its error from the enclosing function.
-#define PD_TRY(...)                                           \
-  ({                                                          \
-    auto pd_result = (__VA_ARGS__);                           \
-    if (!pd_result.ok()) return std::move(pd_result).error(); \
-    std::move(pd_result).value();                             \
-  })
+#define PD_TRY(...) PD_TRY_NAMED(PD_UNIQUE(pd_result_, __COUNTER__), __VA_ARGS__)
 
 // The same, saying what we were doing: PD_TRY_CTX("reading the journal", read_file(path)).
-#define PD_TRY_CTX(doing, ...)                                             \
-  ({                                                                       \
-    auto pd_result = (__VA_ARGS__);                                        \
-    if (!pd_result.ok()) {                                                 \
-      return std::move(std::move(pd_result).error().add_context((doing))); \
-    }                                                                      \
-    std::move(pd_result).value();                                          \
+#define PD_TRY_CTX(doing, ...) \
+  PD_TRY_CTX_NAMED(PD_UNIQUE(pd_result_, __COUNTER__), doing, __VA_ARGS__)
+
+// A name of its own, since one may stand in a lambda within another.
+#define PD_UNIQUE(name, number) PD_UNIQUE_OF(name, number)
+#define PD_UNIQUE_OF(name, number) name##number
+#define PD_TRY_NAMED(result, ...)                       \
+  ({                                                    \
+    auto result = (__VA_ARGS__);                        \
+    if (!result.ok()) return std::move(result).error(); \
+    std::move(result).value();                          \
+  })
+#define PD_TRY_CTX_NAMED(result, doing, ...)                            \
+  ({                                                                    \
+    auto result = (__VA_ARGS__);                                        \
+    if (!result.ok()) {                                                 \
+      return std::move(std::move(result).error().add_context((doing))); \
+    }                                                                   \
+    std::move(result).value();                                          \
   })
