@@ -322,6 +322,8 @@ Status Sandboxes::kill(net::Task& task, const std::string& id, std::string reaso
 }
 
 Status Sandboxes::finish(net::Task& task, const std::string& id, std::string reason) {
+  const std::shared_ptr<void> under_way(nullptr, [this](void*) { --finishing_; });
+  ++finishing_;
   auto found = sandboxes_.find(id);
   if (found == sandboxes_.end()) {
     if (auto warm = pool_.remove(id)) discard(task, std::move(*warm));
@@ -398,7 +400,7 @@ void Sandboxes::end(net::Task& task) {
   for (const auto& event : ended) event->wait_surely(task);
   disk_watch_.stop(task);
   network_.set_on_event(nullptr);
-  while (!creating_.empty()) task.sleep(std::chrono::milliseconds(5));
+  while (!creating_.empty() || finishing_ > 0) task.sleep(std::chrono::milliseconds(5));
 }
 
 }  // namespace paddock::engine

@@ -306,6 +306,7 @@ class Sandboxes {
   sys::FileFd lock_;
   std::vector<Adopted> found_;  // by open(), for take_over()
   bool ending_ = false;
+  size_t finishing_ = 0;  // calls of finish() that wait
   std::vector<model::Owner> creating_;  // whose are being made
   size_t next_starter_ = 0;
   std::map<std::string, Entry> sandboxes_;
