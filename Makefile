@@ -28,7 +28,7 @@ dev: ## build everything under ASan and UBSan into build-dev/
 unit: dev ## the unit tests alone, under ASan and UBSan
 	@ctest --test-dir build-dev -L unit -j $(JOBS) --output-on-failure
 
-lint: ## layers, headers, documents, formatting
+lint: ## layers, names, headers, documents, formatting
 	@tools/lint
 
 format: ## clang-format every C and C++ file in place

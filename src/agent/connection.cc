@@ -11,7 +11,7 @@
 namespace paddock::agent {
 namespace {
 
-constexpr size_t kChunk = 64u << 10;
+constexpr size_t kMaxRead = 64u << 10;
 constexpr size_t kGreetingChunk = 4096;
 
 }  // namespace
@@ -108,7 +108,7 @@ void Connection::write_out() {
 }
 
 bool Connection::read_in(size_t room) {
-  static std::array<char, kChunk> buffer;  // the agent's loop is the only user
+  static std::array<char, kMaxRead> buffer;  // the agent's loop is the only user
   const size_t wanted = std::min(buffer.size(), stream_->readable(room));
   if (!readable_ || wanted == 0) return readable_ && room == 0;
   const ssize_t n = ::recv(socket_.get(), buffer.data(), wanted, 0);

@@ -11,18 +11,18 @@
 namespace paddock::agent {
 namespace {
 
-constexpr wire::StreamId kId = 5;
+constexpr wire::StreamId kInputId = 5;
 
 class Input : public ::testing::Test {
  protected:
   void SetUp() override {
     ::signal(SIGPIPE, SIG_IGN);
-    ASSERT_TRUE(agent_.open_stream(kId).ok());
+    ASSERT_TRUE(agent_.open_stream(kInputId).ok());
     sys::Pipe pipe = sys::make_pipe().value();
     ASSERT_TRUE(sys::set_nonblocking(pipe.write).ok());
     ASSERT_TRUE(sys::set_nonblocking(pipe.read).ok());
     read_ = std::move(pipe.read);
-    input_.emplace(std::move(pipe.write), kId, InputStream::Kind::pipe);
+    input_.emplace(std::move(pipe.write), kInputId, InputStream::Kind::pipe);
   }
 
   std::string command_reads() {

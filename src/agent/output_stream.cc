@@ -12,7 +12,7 @@
 namespace paddock::agent {
 namespace {
 
-constexpr size_t kChunk = 64u << 10;
+constexpr size_t kMaxPipeRead = 64u << 10;
 constexpr int kChunksAtATime = 4;
 
 // Bytes that wait in a pipe. A terminal's master does not say: its end is EIO or nothing to read.
@@ -28,9 +28,9 @@ size_t waiting_in(const sys::Fd& fd) {
 
 size_t OutputStream::allowance(const wire::AgentChannel& channel, const OutputBudget& budget,
                                size_t room) const {
-  if (ended_ || budget.exceeded) return kChunk;  // to be dropped
-  size_t allowed = kChunk;
-  if (stream_ != 0) allowed = std::min({kChunk, channel.sendable(stream_), room});
+  if (ended_ || budget.exceeded) return kMaxPipeRead;  // to be dropped
+  size_t allowed = kMaxPipeRead;
+  if (stream_ != 0) allowed = std::min({kMaxPipeRead, channel.sendable(stream_), room});
   if (rest_) allowed = std::min(allowed, *rest_);
   // One byte beyond the limit tells a command that reached it from one that exceeded it.
   if (budget.left) allowed = std::min<uint64_t>(allowed, *budget.left + 1);
@@ -50,7 +50,7 @@ void OutputStream::take(wire::AgentChannel& channel, OutputBudget& budget, std::
 }
 
 bool OutputStream::pump(wire::AgentChannel& channel, OutputBudget& budget, size_t room) {
-  static std::array<char, kChunk> buffer;  // the agent's loop is the only user
+  static std::array<char, kMaxPipeRead> buffer;  // the agent's loop is the only user
   for (int i = 0; i < kChunksAtATime && fd_.is_open(); ++i) {
     if (rest_ == 0 && !ended_) end(channel);
     if (!readable_ || !fd_.is_open()) return false;

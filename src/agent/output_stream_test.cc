@@ -8,20 +8,20 @@
 namespace paddock::agent {
 namespace {
 
-constexpr wire::StreamId kId = 5;
+constexpr wire::StreamId kOutputId = 5;
 constexpr size_t kRoom = 1u << 20;
 
 // A pipe of a command, with the host at the other end of the channel.
-class Output : public ::testing::Test {
+class OutputOfACommand : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(agent_.open_stream(kId).ok());
-    ASSERT_TRUE(host_.open_stream(kId).ok());
+    ASSERT_TRUE(agent_.open_stream(kOutputId).ok());
+    ASSERT_TRUE(host_.open_stream(kOutputId).ok());
     sys::Pipe pipe = sys::make_pipe().value();
     ASSERT_TRUE(sys::set_nonblocking(pipe.read).ok());
     ASSERT_TRUE(sys::set_nonblocking(pipe.write).ok());
     write_ = std::move(pipe.write);
-    output_.emplace(std::move(pipe.read), kId);
+    output_.emplace(std::move(pipe.read), kOutputId);
   }
 
   void command_writes(std::string_view bytes) {
@@ -56,7 +56,7 @@ class Output : public ::testing::Test {
   bool ended_ = false;
 };
 
-TEST_F(Output, EndsWhenItsWritersAreGone) {
+TEST_F(OutputOfACommand, EndsWhenItsWritersAreGone) {
   command_writes("hello");
   pump();
   EXPECT_EQ(received(), "hello");
@@ -69,7 +69,7 @@ TEST_F(Output, EndsWhenItsWritersAreGone) {
   EXPECT_FALSE(output_->fd().is_open());
 }
 
-TEST_F(Output, StopsReadingAtTheHostsCredit) {
+TEST_F(OutputOfACommand, StopsReadingAtTheHostsCredit) {
   size_t total = 0;
   for (int i = 0; i < 5; ++i) {
     command_writes(std::string(60'000, 'x'));
@@ -80,7 +80,7 @@ TEST_F(Output, StopsReadingAtTheHostsCredit) {
   EXPECT_LT(::write(write_.get(), std::string(65536, 'x').data(), 65536), 65536) << "it is full";
 }
 
-TEST_F(Output, StopsReadingWhenTheChannelHasNoRoom) {
+TEST_F(OutputOfACommand, StopsReadingWhenTheChannelHasNoRoom) {
   command_writes("hello");
   EXPECT_FALSE(output_->pump(agent_, budget_, 0));
   EXPECT_EQ(received(), "");
@@ -88,7 +88,7 @@ TEST_F(Output, StopsReadingWhenTheChannelHasNoRoom) {
   EXPECT_EQ(received(), "hello");
 }
 
-TEST_F(Output, FinishTakesWhatIsThereThoughAWriterLives) {
+TEST_F(OutputOfACommand, FinishTakesWhatIsThereThoughAWriterLives) {
   command_writes("rest");
   output_->finish(OutputStream::AfterEnd::close);
   command_writes("too late");
@@ -98,14 +98,14 @@ TEST_F(Output, FinishTakesWhatIsThereThoughAWriterLives) {
   EXPECT_FALSE(output_->fd().is_open());
 }
 
-TEST_F(Output, FinishOfAnEmptyPipeEndsAtOnce) {
+TEST_F(OutputOfACommand, FinishOfAnEmptyPipeEndsAtOnce) {
   output_->finish(OutputStream::AfterEnd::close);
   pump();
   received();
   EXPECT_TRUE(ended_);
 }
 
-TEST_F(Output, FinishWaitsForCredit) {
+TEST_F(OutputOfACommand, FinishWaitsForCredit) {
   for (int i = 0; i < 4; ++i) {
     command_writes(std::string(60'000, 'x'));
     pump();
@@ -115,14 +115,14 @@ TEST_F(Output, FinishWaitsForCredit) {
   pump();
   const size_t first = received().size();
   EXPECT_FALSE(ended_);
-  host_.consumed(kId, first);
+  host_.consumed(kOutputId, first);
   ASSERT_TRUE(agent_.receive(host_.output()).ok());
   pump();
   EXPECT_EQ(first + received().size(), 300'000u);
   EXPECT_TRUE(ended_);
 }
 
-TEST_F(Output, KeptWriterGoesOnUnheard) {
+TEST_F(OutputOfACommand, KeptWriterGoesOnUnheard) {
   command_writes("heard");
   output_->finish(OutputStream::AfterEnd::drop);
   pump();
@@ -135,7 +135,7 @@ TEST_F(Output, KeptWriterGoesOnUnheard) {
   EXPECT_EQ(received(), "");
 }
 
-TEST_F(Output, MutedWriterGoesOnWithoutCredit) {
+TEST_F(OutputOfACommand, MutedWriterGoesOnWithoutCredit) {
   output_->mute();
   for (int i = 0; i < 10; ++i) {
     command_writes(std::string(60'000, 'x'));
@@ -144,7 +144,7 @@ TEST_F(Output, MutedWriterGoesOnWithoutCredit) {
   EXPECT_TRUE(agent_.output().empty());
 }
 
-TEST_F(Output, BeyondTheLimitIsDroppedAndSaid) {
+TEST_F(OutputOfACommand, BeyondTheLimitIsDroppedAndSaid) {
   budget_.left = 7;
   command_writes("12345");
   pump();
@@ -155,7 +155,7 @@ TEST_F(Output, BeyondTheLimitIsDroppedAndSaid) {
   EXPECT_EQ(received(), "1234567");
 }
 
-TEST_F(Output, ThatTheHostAbandonsIsClosed) {
+TEST_F(OutputOfACommand, ThatTheHostAbandonsIsClosed) {
   output_->abandon(agent_);
   received();
   EXPECT_TRUE(ended_);

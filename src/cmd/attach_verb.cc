@@ -22,9 +22,8 @@ namespace {
 
 using boost::json::object;
 
-constexpr int kPaddockCouldNot = 125;
 constexpr const char* kRuns = "/paddock/v1/runs";
-constexpr size_t kShortestPrefix = 4;
+constexpr size_t kShortestRunPrefix = 4;
 // A sandbox lives that much longer than its command may.
 constexpr uint64_t kSlackSeconds = 60;
 
@@ -114,7 +113,7 @@ Result<object> find_run(const model::HostPath& home, const std::string& name) {
   for (const object& run : list_field(answer, "runs")) {
     const std::string id = text_field(run, "id");
     if (id == name) return run;
-    if (name.size() >= kShortestPrefix && id.starts_with(name)) named.push_back(run);
+    if (name.size() >= kShortestRunPrefix && id.starts_with(name)) named.push_back(run);
   }
   if (named.size() == 1) return named.front();
   if (named.empty()) {

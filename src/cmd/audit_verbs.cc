@@ -107,7 +107,7 @@ std::string text_of(const object& fields, std::string_view name) {
   return value->is_string() ? std::string(value->get_string()) : boost::json::serialize(*value);
 }
 
-std::string words_of(const object& fields) {
+std::string words_of_record(const object& fields) {
   std::string out;
   for (const auto& [name, value] : fields) {
     const bool is_shown = name == "seq" || name == "time" || name == "event";
@@ -128,7 +128,7 @@ Result<int> show(const AuditArgs& args, Context& context) {
       return;
     }
     print(printable(fmt::format("{}  {}  {}{}", line.point.seq, time, text_of(line.fields, "event"),
-                                words_of(line.fields))) +
+                                words_of_record(line.fields))) +
           "\n");
   }));
   return 0;

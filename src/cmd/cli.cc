@@ -14,6 +14,7 @@
 #include "cmd/cli_completion.h"
 #include "cmd/cli_serving.h"
 #include "cmd/cli_settings.h"
+#include "cmd/verbs.h"
 #include "policy/setting.h"
 
 namespace paddock::cmd {
@@ -22,7 +23,6 @@ namespace {
 constexpr const char* kDescription =
     "Run code that nobody has read, in isolation, over a view of this directory.";
 constexpr int kWrongUse = 2;
-constexpr int kPaddockCouldNot = 125;  // of `run`, whose other statuses are the command's
 
 // An empty id is a variable that was not set, never the default.
 std::string check_id(const std::string& id) {

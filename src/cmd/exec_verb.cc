@@ -12,6 +12,7 @@
 #include "cmd/client/daemon_client.h"
 #include "cmd/client/sandbox_choice.h"
 #include "cmd/console.h"
+#include "cmd/outcome_file.h"
 #include "cmd/verbs.h"
 #include "model/json.h"
 #include "model/outcome.h"
@@ -22,8 +23,6 @@ namespace paddock::cmd {
 namespace {
 
 using boost::json::object;
-
-constexpr int kPaddockCouldNot = 125;
 
 Result<object> body_of(const ExecArgs& args) {
   object body;
@@ -72,13 +71,6 @@ Result<model::Outcome> run_there(const ExecArgs& args, Context& context) {
   request.body = model::json_text(PD_TRY(body_of(args)));
   auto outcome = PD_TRY(CommandEvents(std::move(options)).follow(request));
   return std::move(*outcome);
-}
-
-// Before the command runs: one that cannot be written is said in time.
-Result<sys::FileFd> open_outcome(const std::string& path) {
-  if (path.empty()) return sys::FileFd();
-  return sys::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644)
-      .with_context("opening the outcome file");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cmd/console.h"
 #include "cmd/learned_policy.h"
+#include "cmd/outcome_file.h"
 #include "cmd/report.h"
 #include "cmd/verbs.h"
 #include "cmd/view_choice.h"
@@ -18,7 +19,6 @@
 namespace paddock::cmd {
 namespace {
 
-constexpr int kPaddockCouldNot = 125;
 constexpr size_t kDenialsShown = 8;
 
 engine::Stdio stdio_of_caller() {
@@ -105,14 +105,6 @@ model::RunReport report_of(const Error& error) {
   report.outcome.ending = model::Ending::setup_failed;
   report.outcome.reason = error.describe();
   return report;
-}
-
-// Opened before anything runs: a place that cannot be written is refused while nothing has
-// happened.
-Result<sys::FileFd> open_outcome(const std::string& path) {
-  if (path.empty()) return sys::FileFd();
-  auto file = sys::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  return std::move(file).with_context("writing the outcome");
 }
 
 Status write_outcome(const sys::FileFd& file, const model::RunReport& report) {

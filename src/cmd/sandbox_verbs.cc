@@ -49,7 +49,7 @@ Status create_one(const CreateArgs& args, Context& context) {
 
 // ---- ps
 
-std::string words_of(const object& metadata) {
+std::string words_of_metadata(const object& metadata) {
   std::vector<std::string> out;
   for (const auto& [name, value] : metadata) {
     out.push_back(std::string(name) + "=" +
@@ -73,7 +73,7 @@ Status list_all(const SandboxArgs& args, Context& context) {
     rows.push_back({text_field(sandbox, "id"), text_field(sandbox, "template"),
                     text_field(sandbox, "state"), text_field(sandbox, "created"),
                     text_field(sandbox, "deadline"), text_field(sandbox, "key"),
-                    has ? words_of(metadata->get_object()) : ""});
+                    has ? words_of_metadata(metadata->get_object()) : ""});
   }
   if (rows.size() == 1) {
     say("no sandboxes: `paddock create` makes one");

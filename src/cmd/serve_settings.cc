@@ -18,7 +18,7 @@ namespace paddock::cmd {
 namespace {
 
 constexpr const char* kAdminFile = "/etc/paddock/server.toml";
-constexpr size_t kMaxBytes = 1u << 20;
+constexpr size_t kMaxServerToml = 1u << 20;
 
 Error no_endpoint(const std::string& text, std::string_view why) {
   return Error(Code::invalid_argument, fmt::format("--listen {}: {}", printable(text), why))
@@ -45,7 +45,7 @@ Result<std::optional<std::string>> read_settings_file(const std::string& path) {
     return Error(Code::permission_denied, "others than root can change it")
         .set_remedy(fmt::format("chown root {0} && chmod go-w {0}", path));
   }
-  return std::optional(PD_TRY(sys::read_all(*file, kMaxBytes)));
+  return std::optional(PD_TRY(sys::read_all(*file, kMaxServerToml)));
 }
 
 }  // namespace

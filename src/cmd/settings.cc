@@ -14,7 +14,7 @@
 namespace paddock::cmd {
 namespace {
 
-constexpr size_t kMaxBytes = 1u << 20;
+constexpr size_t kMaxPolicyFile = 1u << 20;
 
 using policy::TierKind;
 
@@ -41,7 +41,7 @@ Result<std::optional<std::string>> load_policy(TierKind kind, const std::string&
     return Error(Code::permission_denied, "others than root can change it")
         .set_remedy(fmt::format("chown root {0} && chmod go-w {0}", path));
   }
-  return std::optional(PD_TRY(sys::read_all(*opened, kMaxBytes)));
+  return std::optional(PD_TRY(sys::read_all(*opened, kMaxPolicyFile)));
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 
 namespace paddock::cmd {
 
+// Of `run` and `exec`, whose other statuses are the command's.
+inline constexpr int kPaddockCouldNot = 125;
+
 int run(const RunArgs& args, Context& context);
 int run_detached(const RunArgs& args, Context& context);
 int attach(const AttachArgs& args, Context& context);

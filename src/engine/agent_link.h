@@ -9,6 +9,10 @@
 
 namespace paddock::engine {
 
+// Bytes on their way to the agent beyond which nothing more of it is heard: what it asks for is
+// answered, and an agent that asks and does not listen must not fill our memory.
+inline constexpr size_t kMaxAgentBacklog = 2u << 20;
+
 // Does not own the descriptor. Used by one thread. Any error means that the agent cannot be trusted
 // or reached any more: destroy the sandbox.
 class AgentLink {

@@ -9,7 +9,7 @@ namespace paddock::engine {
 namespace {
 
 // A loaded machine is slow; one that says nothing this long keeps the daemon from starting.
-constexpr int kPatienceMs = 10'000;
+constexpr int kResumePatienceMs = 10'000;
 constexpr size_t kMaxCommands = 8192;  // more than an agent keeps
 
 }  // namespace
@@ -17,13 +17,13 @@ constexpr size_t kMaxCommands = 8192;  // more than an agent keeps
 Status let_outlive(AgentLink& link) {
   wire::ToAgent message;
   message.mutable_adopt();
-  const wire::ToHost answer = PD_TRY(link.call(std::move(message), kPatienceMs));
+  const wire::ToHost answer = PD_TRY(link.call(std::move(message), kResumePatienceMs));
   if (answer.has_done()) return {};
   return Error(Code::data_corrupt, "the agent does not say whether it outlives its host");
 }
 
 Result<Resumed> resume_agent(AgentLink& link) {
-  const wire::ToHost hello = PD_TRY(link.next_message(kPatienceMs));
+  const wire::ToHost hello = PD_TRY(link.next_message(kResumePatienceMs));
   if (!hello.has_hello()) return Error(Code::data_corrupt, "the agent did not introduce itself");
   if (hello.hello().protocol() != wire::kProtocolVersion ||
       hello.hello().protocol_id() != wire::protocol_id()) {
@@ -38,7 +38,7 @@ Result<Resumed> resume_agent(AgentLink& link) {
   PD_TRY(link.post(std::move(message)));
   Resumed resumed;
   while (true) {
-    wire::ToHost answer = PD_TRY(link.next_message(kPatienceMs));
+    wire::ToHost answer = PD_TRY(link.next_message(kResumePatienceMs));
     if (answer.has_command_state() && resumed.commands.size() < kMaxCommands) {
       resumed.commands.push_back(std::move(*answer.mutable_command_state()));
     }

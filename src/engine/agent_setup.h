@@ -10,6 +10,9 @@
 
 namespace paddock::engine {
 
+// The agent's own deadline lies this far behind ours: it is for the time when we are not there.
+inline constexpr uint64_t kAgentSlackMs = 10'000;
+
 struct AgentSetup {
   uint64_t deadline_ms = 0;            // from now; 0: none
   std::optional<wire::Egress> egress;  // nullopt: nothing leaves

@@ -15,21 +15,21 @@ constexpr std::array kCodes{
     Code::failed_precondition, Code::conflict,  Code::unsupported,    Code::unavailable,
     Code::resource_exhausted,  Code::timed_out, Code::data_corrupt,   Code::internal};
 
-Error corrupt() {
+Error corrupt_message() {
   return Error(Code::data_corrupt, "not a message about rules of a sandbox");
 }
 
 Result<json::object> parse_object(std::string_view line) {
-  if (line.size() > kMaxChangeBytes) return corrupt();
+  if (line.size() > kMaxChangeBytes) return corrupt_message();
   json::error_code error;
   json::value value = json::parse(json::string_view(line.data(), line.size()), error);
-  if (error || !value.is_object()) return corrupt();
+  if (error || !value.is_object()) return corrupt_message();
   return std::move(value.as_object());
 }
 
 Result<std::string> text_of(const json::object& from, std::string_view field) {
   const json::value* found = from.if_contains(json::string_view(field.data(), field.size()));
-  if (found == nullptr || !found->is_string()) return corrupt();
+  if (found == nullptr || !found->is_string()) return corrupt_message();
   return printable(found->get_string());
 }
 
@@ -46,7 +46,7 @@ Result<ChangeRequest> parse_change_request(std::string_view line) {
   const json::object object = PD_TRY(parse_object(line));
   const std::string verb = PD_TRY(text_of(object, "verb"));
   const auto known = value_of(kChangeVerbNames, verb);
-  if (!known) return corrupt();
+  if (!known) return corrupt_message();
   return ChangeRequest{*known, PD_TRY(text_of(object, "host"))};
 }
 
@@ -71,7 +71,7 @@ Result<std::string> parse_answer(std::string_view line) {
   for (const Code each : kCodes) {
     if (to_string(each) == code) return Error(each, message).set_remedy(remedy);
   }
-  return corrupt();
+  return corrupt_message();
 }
 
 }  // namespace paddock::engine

@@ -20,7 +20,7 @@ namespace paddock::engine {
 namespace {
 
 constexpr const char* kName = "control";
-constexpr int kPatienceMs = 1000;
+constexpr int kRequestPatienceMs = 1000;
 // For the answer: the rules are compiled and set meanwhile.
 constexpr int kAnswerMs = 10'000;
 constexpr int kPauseMs = 50;
@@ -103,7 +103,7 @@ void ControlSocket::serve() {
 
 void ControlSocket::answer(const sys::SocketFd& client) const {
   if (!is_own_user(client)) return;
-  const auto line = read_line(client, kPatienceMs);
+  const auto line = read_line(client, kRequestPatienceMs);
   if (!line.ok()) return;
   const auto request = parse_change_request(*line);
   const auto answer = request.ok() ? handler_(*request) : Result<std::string>(request.error());

@@ -10,10 +10,10 @@
 namespace paddock::engine {
 namespace {
 
-constexpr size_t kMaxText = 512;
+constexpr size_t kMaxDenialText = 512;
 
 std::string bounded(const std::string& text) {
-  return text.substr(0, kMaxText);
+  return text.substr(0, kMaxDenialText);
 }
 
 bool same_thing(const model::Denial& a, const model::Denial& b) {

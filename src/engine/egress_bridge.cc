@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kChunk = 64u << 10;
 // Bytes on their way to the agent beyond which no more is read for it.
-constexpr size_t kMaxBacklog = 512u << 10;
+constexpr size_t kMaxBridgeBacklog = 512u << 10;
 constexpr uint64_t kEndingsToken = 0;  // no stream's number
 constexpr uint64_t kTimerToken = 1;
 // A listener with a full queue makes a program wait in connect(2); so long it waits here.
@@ -237,14 +237,14 @@ bool EgressBridge::pump() {
   round.insert(round.end(), ready_.begin(), ready_.upper_bound(last_pumped_));
   bool more = false;
   for (wire::StreamId id : round) {
-    if (channel_.output().size() < kMaxBacklog) last_pumped_ = id;
+    if (channel_.output().size() < kMaxBridgeBacklog) last_pumped_ = id;
     if (pump_one(id)) {
       more = true;
     } else {
       ready_.erase(id);
     }
   }
-  return more && channel_.output().size() < kMaxBacklog;
+  return more && channel_.output().size() < kMaxBridgeBacklog;
 }
 
 bool EgressBridge::is_sending() const {
@@ -287,7 +287,7 @@ void EgressBridge::write_out(Connection& connection) {
 
 bool EgressBridge::read_in(Connection& connection) {
   const size_t backlog = channel_.output().size();
-  const size_t room = kMaxBacklog - std::min(backlog, kMaxBacklog);
+  const size_t room = kMaxBridgeBacklog - std::min(backlog, kMaxBridgeBacklog);
   const size_t wanted = std::min(buffer_.size(), connection.stream->readable(room));
   if (!connection.readable || connection.read_ended) return false;
   if (wanted == 0) return room == 0;

@@ -9,8 +9,8 @@
 namespace paddock::engine {
 namespace {
 
-constexpr size_t kMaxEvents = 2048;  // of one command
-constexpr size_t kMaxText = 1024;    // of one field: bytes of the sandbox
+constexpr size_t kMaxNetworkEvents = 2048;  // of one command
+constexpr size_t kMaxFieldText = 1024;      // of one field: bytes of the sandbox
 constexpr size_t kMaxBundle = 16u << 20;
 
 // Where distributions keep the authorities that OpenSSL trusts.
@@ -19,7 +19,7 @@ constexpr std::array kBundles{"/etc/ssl/certs/ca-certificates.crt",
                               "/etc/ssl/cert.pem"};
 
 void bound(std::string& text) {
-  if (text.size() > kMaxText) text.resize(kMaxText);
+  if (text.size() > kMaxFieldText) text.resize(kMaxFieldText);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ struct Network::Log {
       if (event.verdict == model::EgressVerdict::denied) denials.add(model::to_denial(event));
       return;
     }
-    if (record.events.size() < kMaxEvents) {
+    if (record.events.size() < kMaxNetworkEvents) {
       record.events.push_back(std::move(event));
     } else {
       ++record.dropped;

@@ -21,10 +21,7 @@ constexpr int64_t kBackstopUs = 2 * kSecondUs;
 // For what a program has sent and not waited for: it may be on its way through both kernels.
 constexpr int64_t kLastWordsUs = 2 * kSecondUs;
 constexpr uint32_t kCommand = 1;
-// Bytes on their way to the agent beyond which nothing more of it is heard: what it asks for is
-// answered, and an agent that asks and does not listen must not fill our memory.
-constexpr size_t kMaxBacklog = 2u << 20;
-constexpr int kPatienceMs = 1000;
+constexpr int kPollMs = 1000;
 
 }  // namespace
 
@@ -92,7 +89,7 @@ Status Relay::wait_once() {
   bool input_wanted = input_open_ && started_ && !gone_ && !result_.ended &&
                       link_.channel().sendable(kStdinStream) > 0;
   auto events = [](bool wanted, short event) { return static_cast<short>(wanted ? event : 0); };
-  const bool listening = link_.channel().output().size() < kMaxBacklog;
+  const bool listening = link_.channel().output().size() < kMaxAgentBacklog;
   EgressBridge* egress = gone_ ? nullptr : options_.egress;
   std::array<pollfd, 6> fds{pollfd{gone_ ? -1 : sandbox_.stream().get(),
                                    static_cast<short>(events(listening, POLLIN) |
@@ -103,7 +100,7 @@ Status Relay::wait_once() {
                             pollfd{out_.wants_to_write() ? out_.fd() : -1, POLLOUT, 0},
                             pollfd{err_.wants_to_write() ? err_.fd() : -1, POLLOUT, 0},
                             pollfd{egress != nullptr ? egress->fd() : -1, POLLIN, 0}};
-  if (::poll(fds.data(), fds.size(), egress_has_more_ ? 0 : kPatienceMs) < 0 && errno != EINTR) {
+  if (::poll(fds.data(), fds.size(), egress_has_more_ ? 0 : kPollMs) < 0 && errno != EINTR) {
     return Error::from_errno(errno, "waiting for the command");
   }
   if ((fds[1].revents & POLLIN) != 0) take_signals();

@@ -32,13 +32,10 @@ using isolation::Sandbox;
 using model::Control;
 using model::Decision;
 
-// The agent's deadline behind the command's own timer.
-constexpr uint64_t kDeadlineSlackMs = 10'000;
-
 AgentSetup agent_setup(const Sandbox& sandbox, const RunPlan& plan) {
   AgentSetup setup;
   const uint64_t timeout_ms = plan.sandbox.limits.timeout_seconds * 1000;
-  if (timeout_ms != 0) setup.deadline_ms = timeout_ms + kDeadlineSlackMs;
+  if (timeout_ms != 0) setup.deadline_ms = timeout_ms + kAgentSlackMs;
   setup.sockets = static_cast<uint32_t>(plan.sockets.size());
   if (plan.egress.lets_out()) {
     setup.egress = egress_setup(sandbox.setup().egress().form(), plan.egress.literals);

@@ -86,7 +86,7 @@ void append_pretty(const boost::json::value& value, size_t indent, std::string& 
   }
 }
 
-Error corrupt(std::string_view field, std::string_view expected) {
+Error corrupt_text(std::string_view field, std::string_view expected) {
   return Error(Code::data_corrupt, fmt::format("field '{}' is not {}", printable(field), expected));
 }
 
@@ -145,10 +145,10 @@ Result<std::string> get_bytes(const boost::json::object& object, std::string_vie
   const boost::json::value* found = exact != nullptr ? exact : object.if_contains(field);
   if (found == nullptr) return std::string();
   const boost::json::string* text = found->if_string();
-  if (text == nullptr) return corrupt(field, "text");
+  if (text == nullptr) return corrupt_text(field, "text");
   if (exact == nullptr) return std::string(*text);
   auto bytes = base64_decode(*text);
-  if (!bytes.ok()) return corrupt(base64_name(field), "base64");
+  if (!bytes.ok()) return corrupt_text(base64_name(field), "base64");
   return bytes;
 }
 
@@ -158,11 +158,11 @@ Result<std::vector<std::string>> get_bytes_list(const boost::json::object& objec
   const boost::json::value* found = object.if_contains(field);
   if (found == nullptr) return list;
   const boost::json::array* texts = found->if_array();
-  if (texts == nullptr) return corrupt(field, "a list");
+  if (texts == nullptr) return corrupt_text(field, "a list");
   const boost::json::value* sibling = object.if_contains(base64_name(field));
   const boost::json::array* exact = sibling == nullptr ? nullptr : sibling->if_array();
   if (sibling != nullptr && (exact == nullptr || exact->size() != texts->size())) {
-    return corrupt(base64_name(field), "a list as long as the one beside it");
+    return corrupt_text(base64_name(field), "a list as long as the one beside it");
   }
   for (size_t i = 0; i < texts->size(); ++i) {
     boost::json::object entry{{"entry", (*texts)[i]}};

@@ -12,6 +12,7 @@
 
 #include "base/strings.h"
 #include "model/ip_address.h"
+#include "net/openssl_error.h"
 
 namespace paddock::net {
 namespace {
@@ -20,13 +21,6 @@ struct BioFree {
   void operator()(BIO* bio) const { BIO_free(bio); }
 };
 using BioPtr = std::unique_ptr<BIO, BioFree>;
-
-Error failed(std::string_view doing) {
-  const char* reason = ERR_reason_error_string(ERR_get_error());
-  ERR_clear_error();
-  return Error(Code::internal,
-               std::string(doing) + ": " + (reason != nullptr ? reason : "OpenSSL failed"));
-}
 
 bool add_extension(X509& certificate, X509& issuer, int kind, const std::string& value) {
   X509V3_CTX context;
@@ -116,7 +110,7 @@ int no_passphrase(char*, int, int, void*) {
 
 Result<PkeyPtr> make_key() {
   PkeyPtr key(EVP_EC_gen("P-256"));
-  if (key == nullptr) return failed("making a key");
+  if (key == nullptr) return openssl_error("making a key");
   return key;
 }
 
@@ -131,7 +125,7 @@ Result<X509Ptr> make_authority(EVP_PKEY& key, const AuthorityTerms& terms) {
       add_extension(*made, *made, NID_subject_key_identifier, "hash") &&
       (terms.only_for.empty() || add_extension(*made, *made, NID_name_constraints, constraints)) &&
       X509_sign(made.get(), &key, EVP_sha256()) > 0;
-  if (!done) return failed("making the authority's certificate");
+  if (!done) return openssl_error("making the authority's certificate");
   return made;
 }
 
@@ -149,7 +143,7 @@ Result<X509Ptr> make_leaf(const LeafRequest& request) {
                     add_extension(*made, authority, NID_authority_key_identifier, "keyid") &&
                     add_extension(*made, authority, NID_subject_alt_name, alternatives) &&
                     X509_sign(made.get(), &request.authority_key, EVP_sha256()) > 0;
-  if (!done) return failed("making a certificate for " + common);
+  if (!done) return openssl_error("making a certificate for " + common);
   return made;
 }
 
@@ -186,7 +180,7 @@ std::string to_pem(EVP_PKEY& key) {
 Result<X509Ptr> certificate_from_pem(std::string_view pem) {
   BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   X509Ptr certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-  if (certificate == nullptr) return failed("reading a certificate");
+  if (certificate == nullptr) return openssl_error("reading a certificate");
   return certificate;
 }
 
@@ -202,7 +196,7 @@ Result<std::vector<X509Ptr>> certificates_from_pem(std::string_view pem) {
 Result<PkeyPtr> key_from_pem(std::string_view pem) {
   BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   PkeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
-  if (key == nullptr) return failed("reading a key");
+  if (key == nullptr) return openssl_error("reading a key");
   return key;
 }
 

@@ -13,7 +13,7 @@
 namespace paddock::net {
 namespace {
 
-constexpr size_t kMaxFile = 1u << 20;
+constexpr size_t kMaxIdentityFile = 1u << 20;
 
 // Which file it is, and which bytes are in it, as far as the kernel tells.
 using Stamp = std::tuple<dev_t, ino_t, off_t, time_t, long>;
@@ -29,7 +29,7 @@ Result<std::string> read_regular(const std::string& path) {
   if (::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode)) {
     return Error(Code::invalid_argument, "not a regular file");
   }
-  return sys::read_all(file, kMaxFile);
+  return sys::read_all(file, kMaxIdentityFile);
 }
 
 Status check_not_public(const std::string& path) {

@@ -12,7 +12,7 @@
 namespace paddock::net {
 namespace {
 
-constexpr size_t kMaxFile = 64 * 1024;
+constexpr size_t kMaxKeptFile = 64 * 1024;
 
 struct Files {
   std::string key, certificate;
@@ -48,7 +48,7 @@ Status make_files(const Files& files, AuthorityTerms terms) {
 }
 
 Result<X509Ptr> read_certificate(const Files& files) {
-  const std::string pem = PD_TRY(sys::read_file(files.certificate, kMaxFile));
+  const std::string pem = PD_TRY(sys::read_file(files.certificate, kMaxKeptFile));
   return PD_TRY_CTX("reading " + files.certificate, certificate_from_pem(pem));
 }
 
@@ -81,7 +81,7 @@ Result<KeptAuthority> KeptAuthority::open(const std::string& directory,
   }
   PD_TRY(check_private(files.key));
   KeptAuthority authority;
-  std::string key = PD_TRY(sys::read_file(files.key, kMaxFile));
+  std::string key = PD_TRY(sys::read_file(files.key, kMaxKeptFile));
   auto parsed = key_from_pem(key);
   wipe(key);
   authority.key_ = PD_TRY_CTX("reading " + files.key, std::move(parsed));

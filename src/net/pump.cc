@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "net/both_ways.h"
+#include "net/burst.h"
 
 namespace paddock::net {
 namespace {
 
 constexpr size_t kBuffer = 64 * 1024;
 constexpr size_t kKeptBuffers = 32;
-constexpr int kRunsBeforeOthers = 16;
 
 // Buffers of the loop's thread; one is taken only while bytes flow.
 class Buffer {
@@ -39,8 +39,6 @@ class Buffer {
 
   std::unique_ptr<char[]> bytes_;
 };
-
-enum class Flow { paused, ended };
 
 Status write_rest(Task& task, Stream& to, const Tap& tap) {
   if (!tap) return {};

@@ -14,7 +14,7 @@ namespace {
 using testing::run_on;
 using testing::socket_pair;
 
-constexpr time_t kDay = 86'400;
+constexpr time_t kSecondsADay = 86'400;
 const time_t kNow = ::time(nullptr);
 
 class LocalIdentity : public ::testing::Test {
@@ -74,16 +74,17 @@ TEST_F(LocalIdentity, NamesThatNoWildcardIsTakenForHaveCertificatesOfTheirOwn) {
 }
 
 TEST_F(LocalIdentity, IsRenewedWhenItIsNearItsEndAndClientsGoOnTrustingIt) {
-  auto identity = open("sbx.example", kNow - 61 * kDay);
+  auto identity = open("sbx.example", kNow - 61 * kSecondsADay);
   const time_t first = identity->good_until();
-  EXPECT_EQ(identity->refresh(kNow - 2 * kDay).value(), ServerIdentity::Refreshed::as_before);
+  EXPECT_EQ(identity->refresh(kNow - 2 * kSecondsADay).value(),
+            ServerIdentity::Refreshed::as_before);
   EXPECT_EQ(identity->refresh(kNow).value(), ServerIdentity::Refreshed::renewed);
-  EXPECT_EQ(identity->good_until(), first + 61 * kDay);
+  EXPECT_EQ(identity->good_until(), first + 61 * kSecondsADay);
   EXPECT_TRUE(meet(*identity, "sbx.example", "a.sbx.example").ok());
 }
 
 TEST_F(LocalIdentity, AnAuthorityNearItsEndIsReplacedAndThatIsSaid) {
-  auto identity = open("sbx.example", kNow - 3600 * kDay);
+  auto identity = open("sbx.example", kNow - 3600 * kSecondsADay);
   EXPECT_EQ(identity->refresh(kNow).value(), ServerIdentity::Refreshed::by_another_authority);
   EXPECT_TRUE(meet(*identity, "sbx.example", "a.sbx.example").ok());
 }
@@ -100,7 +101,8 @@ class Files : public ::testing::Test {
  protected:
   void write(time_t until, const std::string& host = "a.example") {
     PkeyPtr key = make_key().value();
-    X509Ptr leaf = make_leaf({{host}, *key, *issuer_, *issuer_key_, {kNow - kDay, until}}).value();
+    X509Ptr leaf =
+        make_leaf({{host}, *key, *issuer_, *issuer_key_, {kNow - kSecondsADay, until}}).value();
     ASSERT_TRUE(sys::replace_file(files_.certificate, to_pem(*leaf) + to_pem(*issuer_), 0644).ok());
     ASSERT_TRUE(sys::replace_file(files_.key, to_pem(*key), 0600).ok());
   }
@@ -113,11 +115,11 @@ class Files : public ::testing::Test {
 };
 
 TEST_F(Files, AreShownWithTheirIssuers) {
-  write(kNow + kDay);
+  write(kNow + kSecondsADay);
   auto identity = read_identity(files_, kNow).value();
   EXPECT_TRUE(identity->is_good_for("a.example"));
   EXPECT_FALSE(identity->is_good_for("b.example"));
-  EXPECT_EQ(identity->good_until(), kNow + kDay);
+  EXPECT_EQ(identity->good_until(), kNow + kSecondsADay);
   SslPtr session = identity->session().value();
   STACK_OF(X509)* chain = nullptr;
   SSL_get0_chain_certs(session.get(), &chain);
@@ -125,39 +127,39 @@ TEST_F(Files, AreShownWithTheirIssuers) {
 }
 
 TEST_F(Files, ThatAreReplacedAreTakenAndBadOnesAreNot) {
-  write(kNow + kDay);
+  write(kNow + kSecondsADay);
   auto identity = read_identity(files_, kNow).value();
   EXPECT_EQ(identity->refresh(kNow).value(), ServerIdentity::Refreshed::as_before);
-  write(kNow + 2 * kDay);
+  write(kNow + 2 * kSecondsADay);
   EXPECT_EQ(identity->refresh(kNow).value(), ServerIdentity::Refreshed::renewed);
-  EXPECT_EQ(identity->good_until(), kNow + 2 * kDay);
+  EXPECT_EQ(identity->good_until(), kNow + 2 * kSecondsADay);
   ASSERT_TRUE(sys::replace_file(files_.certificate, "torn", 0644).ok());
   EXPECT_FALSE(identity->refresh(kNow).ok());
   EXPECT_EQ(identity->refresh(kNow).value(), ServerIdentity::Refreshed::as_before) << "said once";
   EXPECT_TRUE(identity->session().ok());
-  EXPECT_EQ(identity->good_until(), kNow + 2 * kDay);
+  EXPECT_EQ(identity->good_until(), kNow + 2 * kSecondsADay);
 }
 
 TEST_F(Files, ThatAreNotThereNoPemOrOverAreRefused) {
   EXPECT_EQ(refused(), Code::not_found);
   write(kNow);
   EXPECT_EQ(refused(), Code::failed_precondition);
-  write(kNow + kDay);
+  write(kNow + kSecondsADay);
   ASSERT_TRUE(sys::replace_file(files_.certificate, "no pem", 0644).ok());
   EXPECT_EQ(refused(), Code::invalid_argument);
-  write(kNow + kDay);
+  write(kNow + kSecondsADay);
   ASSERT_TRUE(sys::replace_file(files_.key, "no pem", 0600).ok());
   EXPECT_EQ(refused(), Code::invalid_argument);
 }
 
 TEST_F(Files, AKeyOfAnotherCertificateIsRefused) {
-  write(kNow + kDay);
+  write(kNow + kSecondsADay);
   ASSERT_TRUE(sys::replace_file(files_.key, to_pem(*issuer_key_), 0600).ok());
   EXPECT_EQ(refused(), Code::invalid_argument);
 }
 
 TEST_F(Files, AKeyThatEverybodyCanReadIsRefused) {
-  write(kNow + kDay);
+  write(kNow + kSecondsADay);
   ::chmod(files_.key.c_str(), 0644);
   EXPECT_EQ(refused(), Code::failed_precondition);
   ::chmod(files_.key.c_str(), 0640);  // as Debian's group ssl-cert has it
@@ -165,7 +167,7 @@ TEST_F(Files, AKeyThatEverybodyCanReadIsRefused) {
 }
 
 TEST_F(Files, APipeInTheirPlaceDoesNotHoldTheServer) {
-  write(kNow + kDay);
+  write(kNow + kSecondsADay);
   ::unlink(files_.certificate.c_str());
   ASSERT_EQ(::mkfifo(files_.certificate.c_str(), 0600), 0);
   EXPECT_EQ(refused(), Code::invalid_argument);

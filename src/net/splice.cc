@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "net/both_ways.h"
+#include "net/burst.h"
 #include "sys/pipe.h"
 #include "sys/splice.h"
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr int kCapacity = 256 * 1024;
 constexpr size_t kKeptPipes = 32;
-constexpr int kRunsBeforeOthers = 16;
 
 // A pipe that bytes stay in on their way; held only while they flow. Belongs to the loop's thread.
 class Passage {
@@ -64,8 +64,6 @@ class Passage {
   sys::Pipe pipe_;
   size_t held_ = 0;
 };
-
-enum class Flow { paused, ended };
 
 Result<Flow> splice_burst(Task& task, SocketStream& from, SocketStream& to, const Meter& meter) {
   Passage passage = PD_TRY(Passage::take());

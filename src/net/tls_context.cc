@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "model/ip_address.h"
+#include "net/openssl_error.h"
 
 namespace paddock::net {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 constexpr const char* kBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
                                     "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
                                     "/etc/ssl/cert.pem"};
-
-Error failed(std::string_view doing) {
-  const char* reason = ERR_reason_error_string(ERR_get_error());
-  ERR_clear_error();
-  return Error(Code::internal,
-               std::string(doing) + ": " + (reason != nullptr ? reason : "OpenSSL failed"));
-}
 
 void trust_host(SSL_CTX& context) {
   SSL_CTX_set_default_verify_paths(&context);
@@ -76,7 +70,7 @@ int choose_protocol(SSL* ssl, const unsigned char** out, unsigned char* out_size
 
 Result<SslContextPtr> make_client_context(const std::string& more_certificates) {
   SslContextPtr context(SSL_CTX_new(TLS_client_method()));
-  if (context == nullptr) return failed("setting up TLS");
+  if (context == nullptr) return openssl_error("setting up TLS");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   trust_host(*context);
@@ -87,7 +81,7 @@ Result<SslContextPtr> make_client_context(const std::string& more_certificates) 
 Result<SslPtr> make_client(SSL_CTX& context, const std::string& host,
                            const std::vector<std::string>& protocols) {
   SslPtr ssl(SSL_new(&context));
-  if (ssl == nullptr) return failed("setting up TLS to " + host);
+  if (ssl == nullptr) return openssl_error("setting up TLS to " + host);
   SSL_set_connect_state(ssl.get());
   X509_VERIFY_PARAM* parameters = SSL_get0_param(ssl.get());
   X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -102,7 +96,7 @@ Result<SslPtr> make_client(SSL_CTX& context, const std::string& host,
   if (!named ||
       (!offered.empty() &&
        SSL_set_alpn_protos(ssl.get(), bytes, static_cast<unsigned>(offered.size())) != 0)) {
-    return failed("setting up TLS to " + host);
+    return openssl_error("setting up TLS to " + host);
   }
   return ssl;
 }
@@ -115,7 +109,7 @@ Result<SslContextPtr> make_server_context(X509& leaf, EVP_PKEY& key,
                     std::ranges::all_of(issuers, [&](X509* issuer) {
                       return SSL_CTX_add1_chain_cert(context.get(), issuer) == 1;
                     });
-  if (!done) return failed("setting up TLS as a server");
+  if (!done) return openssl_error("setting up TLS as a server");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   // Every connection is of another sandbox or host: nothing is resumed.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
@@ -127,7 +121,7 @@ Result<SslContextPtr> make_server_context(X509& leaf, EVP_PKEY& key,
 
 Result<SslPtr> make_server(SSL_CTX& context, const std::string& protocol) {
   SslPtr ssl(SSL_new(&context));
-  if (ssl == nullptr) return failed("setting up TLS as a server");
+  if (ssl == nullptr) return openssl_error("setting up TLS as a server");
   SSL_set_accept_state(ssl.get());
   if (!protocol.empty()) {
     SSL_set_ex_data(ssl.get(), protocol_slot(), new std::string(wire_form({protocol})));

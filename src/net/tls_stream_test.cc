@@ -13,7 +13,7 @@ using testing::read_text;
 using testing::run_on;
 using testing::socket_pair;
 
-struct Authority {
+struct OwnAuthority {
   PkeyPtr key = make_key().value();
   X509Ptr certificate = make_authority(*key, {"test authority"}).value();
 
@@ -26,7 +26,7 @@ struct Authority {
 
 // A client that trusts the authority and asks for `asked`, a server that is `host`.
 struct Ends {
-  Ends(Loop& loop, Authority& authority, const std::string& host, const std::string& asked,
+  Ends(Loop& loop, OwnAuthority& authority, const std::string& host, const std::string& asked,
        const std::string& protocol = "h2")
       : server_context(authority.server_for(host)),
         client_context(make_client_context(to_pem(*authority.certificate)).value()) {
@@ -62,7 +62,7 @@ struct Ends {
 
 TEST(TlsStream, BothSidesMeetAndChooseAProtocol) {
   Loop loop;
-  Authority authority;
+  OwnAuthority authority;
   Ends ends(loop, authority, "a.example", "a.example");
   run_on(loop, [&](Task& task) {
     const auto statuses = ends.shake(loop, task);
@@ -79,7 +79,7 @@ TEST(TlsStream, BothSidesMeetAndChooseAProtocol) {
 
 TEST(TlsStream, ReadingGoesOnWhileAWriterWaitsForItsPeer) {
   Loop loop;
-  Authority authority;
+  OwnAuthority authority;
   Ends ends(loop, authority, "a.example", "a.example");
   run_on(loop, [&](Task& task) {
     ASSERT_TRUE(ends.shake(loop, task).server.ok());
@@ -100,7 +100,7 @@ TEST(TlsStream, ReadingGoesOnWhileAWriterWaitsForItsPeer) {
 
 TEST(TlsStream, AnAddressIsAHostToo) {
   Loop loop;
-  Authority authority;
+  OwnAuthority authority;
   Ends ends(loop, authority, "192.0.2.1", "192.0.2.1", "");
   run_on(loop, [&](Task& task) {
     EXPECT_TRUE(ends.shake(loop, task).client.ok());
@@ -110,7 +110,7 @@ TEST(TlsStream, AnAddressIsAHostToo) {
 
 TEST(TlsStream, ACertificateOfAnotherHostIsRefused) {
   Loop loop;
-  Authority authority;
+  OwnAuthority authority;
   Ends ends(loop, authority, "b.example", "a.example");
   run_on(loop, [&](Task& task) {
     const auto statuses = ends.shake(loop, task);
@@ -122,7 +122,7 @@ TEST(TlsStream, ACertificateOfAnotherHostIsRefused) {
 
 TEST(TlsStream, AnAuthorityThatIsNotTrustedIsRefused) {
   Loop loop;
-  Authority ours, theirs;
+  OwnAuthority ours, theirs;
   Ends ends(loop, theirs, "a.example", "a.example");
   ends.client_context = make_client_context(to_pem(*ours.certificate)).value();
   auto pair = socket_pair();
@@ -139,7 +139,7 @@ TEST(TlsStream, AnAuthorityThatIsNotTrustedIsRefused) {
 
 TEST(TlsStream, ItsOwnEndIsAnEndAndACutIsAnError) {
   Loop loop;
-  Authority authority;
+  OwnAuthority authority;
   run_on(loop, [&](Task& task) {
     Ends ended(loop, authority, "a.example", "a.example");
     ASSERT_TRUE(ended.shake(loop, task).client.ok());

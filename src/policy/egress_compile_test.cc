@@ -43,7 +43,7 @@ std::vector<std::vector<std::string>> lists_of(const Compiled& c,
   return out;
 }
 
-Error error_of(std::vector<Tier> tiers, std::vector<FlagValue> flags = {}) {
+Error egress_error_of(std::vector<Tier> tiers, std::vector<FlagValue> flags = {}) {
   auto result = compiled(std::move(tiers), std::move(flags));
   return result.ok() ? Error(Code::internal, "no error") : result.error();
 }
@@ -64,7 +64,7 @@ TEST(EgressPolicy, NoEmptySpellingOfAListAllowsAnything) {
   }
   for (const char* text : {"[egress]\nallow = \"\"", "[egress]\nallow = [\"\"]",
                            "[egress]\nallow = [\" \"]", "[egress]\npresets = \"open\""}) {
-    EXPECT_EQ(error_of({user(text)}).code(), Code::invalid_argument) << text;
+    EXPECT_EQ(egress_error_of({user(text)}).code(), Code::invalid_argument) << text;
   }
 }
 
@@ -101,7 +101,7 @@ constexpr const char* kCredential =
     "[[credential]]\nname = \"x\"\nfrom = \"env:X\"\nhosts = [\"a.example\"]\n";
 
 TEST(EgressPolicy, AProjectNamesNoCredential) {
-  EXPECT_EQ(error_of({project(kCredential)}).code(), Code::permission_denied);
+  EXPECT_EQ(egress_error_of({project(kCredential)}).code(), Code::permission_denied);
   auto c = compiled({user(kCredential)});  // the twin
   ASSERT_TRUE(c.ok()) << c.error().describe();
   EXPECT_EQ(c->settings.egress.credentials.at(0).origin, "user policy /home/u/policy.toml:2");
@@ -114,23 +114,24 @@ TEST(EgressPolicy, NoneOnTheCommandLineClosesWhatFilesOpen) {
   EXPECT_TRUE(c->settings.egress.credentials.empty());
   for (const char* key : {"egress.allow", "egress.presets"}) {
     const char* other = key == std::string("egress.allow") ? "a.example" : "open";
-    EXPECT_EQ(error_of({}, {{"egress.presets", "none"}, {key, other}}).code(),
+    EXPECT_EQ(egress_error_of({}, {{"egress.presets", "none"}, {key, other}}).code(),
               Code::invalid_argument);
   }
 }
 
 TEST(EgressPolicy, HostileCodeGetsNone) {
-  Error error = error_of({user(rule("allow", "a.example"))}, {{"trust", "hostile"}});
+  Error error = egress_error_of({user(rule("allow", "a.example"))}, {{"trust", "hostile"}});
   EXPECT_EQ(error.code(), Code::permission_denied);
   EXPECT_EQ(error.remedy(), "--egress none");
   EXPECT_TRUE(compiled({}, {{"trust", "hostile"}}).ok());
 }
 
 TEST(EgressPolicy, AMistakeIsNamedWithItsPlaceAndTheNearestKey) {
-  Error error = error_of({user("[[egress.rule]]\naction = \"allow\"\nhots = [\"a.example\"]\n")});
+  Error error =
+      egress_error_of({user("[[egress.rule]]\naction = \"allow\"\nhots = [\"a.example\"]\n")});
   EXPECT_THAT(error.describe(), HasSubstr("/home/u/policy.toml"));
   EXPECT_THAT(error.remedy(), HasSubstr("hosts"));
-  EXPECT_THAT(error_of({user("[egress]\nrules = []\n")}).remedy(), HasSubstr("egress.rule"));
+  EXPECT_THAT(egress_error_of({user("[egress]\nrules = []\n")}).remedy(), HasSubstr("egress.rule"));
 }
 
 TEST(EgressPolicy, RulesAndCredentialsAreExplainedWithoutSecrets) {

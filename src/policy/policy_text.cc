@@ -13,7 +13,7 @@ namespace paddock::policy {
 namespace {
 
 constexpr std::string_view kBounds = "bounds";
-constexpr std::string_view kProfiles = "profiles";
+constexpr std::string_view kProfilesTable = "profiles";
 constexpr std::string_view kEgress = "egress";
 constexpr std::string_view kCredential = "credential";
 
@@ -33,7 +33,7 @@ std::string last_part(std::string_view key) {
 // The key that was probably meant: by its whole name, or by its last part in another section.
 std::optional<std::string> likely_key(std::string_view key) {
   std::vector<std::string> candidates = setting_keys();
-  std::set<std::string> names{std::string(kBounds), std::string(kProfiles), "egress.rule",
+  std::set<std::string> names{std::string(kBounds), std::string(kProfilesTable), "egress.rule",
                               std::string(kCredential)};
   std::vector<std::string> last_parts;
   for (const std::string& known : candidates) {
@@ -62,7 +62,7 @@ class Reader {
     for (const RawMember& member : document.members) {
       if (member.name == kBounds) {
         text.bounds = PD_TRY(read_bounds(member));
-      } else if (member.name == kProfiles) {
+      } else if (member.name == kProfilesTable) {
         text.profiles = PD_TRY(read_profiles(member));
       } else if (member.name == kCredential) {
         text.credentials = PD_TRY(read_credentials(member));
@@ -156,10 +156,10 @@ class Reader {
   Result<std::map<std::string, std::vector<Assignment>>> read_profiles(
       const RawMember& member) const {
     if (tier_.kind == TierKind::project) {
-      return refused(Code::permission_denied, member, kProfiles,
+      return refused(Code::permission_denied, member, kProfilesTable,
                      "a project cannot define profiles");
     }
-    if (member.value.type != RawType::table) return not_a_table(member, kProfiles);
+    if (member.value.type != RawType::table) return not_a_table(member, kProfilesTable);
     std::map<std::string, std::vector<Assignment>> profiles;
     for (const RawMember& profile : member.value.members) {
       profiles[profile.name] = PD_TRY(read_profile(profile));
@@ -168,7 +168,7 @@ class Reader {
   }
 
   Result<std::vector<Assignment>> read_profile(const RawMember& profile) const {
-    std::string name = fmt::format("{}.{}", kProfiles, profile.name);
+    std::string name = fmt::format("{}.{}", kProfilesTable, profile.name);
     if (profile.value.type != RawType::table) return not_a_table(profile, name);
     std::vector<Assignment> values;
     for (const RawMember& inner : profile.value.members) {

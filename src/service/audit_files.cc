@@ -10,13 +10,13 @@
 namespace paddock::service {
 namespace {
 
-constexpr std::string_view kPrefix = "audit-";
+constexpr std::string_view kFilePrefix = "audit-";
 constexpr std::string_view kSuffix = ".jsonl";
 
 std::optional<uint64_t> number_of(std::string_view name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  if (!name.starts_with(kFilePrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   const auto number =
-      parse_u64(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
+      parse_u64(name.substr(kFilePrefix.size(), name.size() - kFilePrefix.size() - kSuffix.size()));
   if (!number || segment_name(*number) != name) return std::nullopt;
   return number;
 }
@@ -24,7 +24,7 @@ std::optional<uint64_t> number_of(std::string_view name) {
 }  // namespace
 
 std::string segment_name(uint64_t number) {
-  return fmt::format("{}{:08}{}", kPrefix, number, kSuffix);
+  return fmt::format("{}{:08}{}", kFilePrefix, number, kSuffix);
 }
 
 Result<std::vector<uint64_t>> audit_segments(const std::string& directory) {

@@ -16,7 +16,7 @@ constexpr size_t kSecretBytes = 20;
 constexpr size_t kMaxLabel = 64;
 constexpr size_t kShortestPrefix = 4;
 // The form that clients of E2B's SDK insist on.
-constexpr std::string_view kPrefix = "e2b_";
+constexpr std::string_view kSecretPrefix = "e2b_";
 
 std::string hex(std::string_view bytes) {
   std::string out;
@@ -71,7 +71,7 @@ Result<NewKey> Keys::create(const std::string& label, KeyScope scope) {
   made.key.label = label;
   made.key.scope = scope;
   made.key.created_ms = sys::wall_clock_ms();
-  made.secret = std::string(kPrefix) + hex(sys::random_bytes(kSecretBytes));
+  made.secret = std::string(kSecretPrefix) + hex(sys::random_bytes(kSecretBytes));
   PD_TRY_CTX("keeping an API key",
              database_.execute(
                  "INSERT INTO api_key (id, label, scope, hash, created_ms) VALUES (?, ?, ?, ?, ?)",

@@ -44,7 +44,8 @@ TEST_F(ApiKeys, SecretsAreInNoFile) {
   const std::string secret = keys_.create("ci", KeyScope::sandboxes).value().secret;
   for (const char* suffix : {"", "-wal", "-shm"}) {
     auto bytes = sys::read_file(path() + suffix);
-    if (bytes.ok()) EXPECT_EQ(bytes->find(secret.substr(4)), std::string::npos) << suffix;
+    if (!bytes.ok()) continue;
+    EXPECT_EQ(bytes->find(secret.substr(4)), std::string::npos) << suffix;
   }
 }
 

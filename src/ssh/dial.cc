@@ -16,7 +16,7 @@ namespace {
 
 using wire::SshFrameKind;
 
-constexpr long kPatience = 20;  // seconds
+constexpr long kDialPatience = 20;  // seconds
 
 struct Setup {
   std::string host, user, command, git_protocol, key;
@@ -85,7 +85,7 @@ class Client {
     ssh_options_set(session_, SSH_OPTIONS_USER, setup_.user.c_str());
     ssh_options_set(session_, SSH_OPTIONS_KNOWNHOSTS, setup_.known_hosts[0].c_str());
     ssh_options_set(session_, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, setup_.known_hosts[1].c_str());
-    ssh_options_set(session_, SSH_OPTIONS_TIMEOUT, &kPatience);
+    ssh_options_set(session_, SSH_OPTIONS_TIMEOUT, &kDialPatience);
     return ssh_connect(session_) == SSH_OK ? Status() : failed("connecting");
   }
 

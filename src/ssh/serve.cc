@@ -16,7 +16,7 @@ namespace {
 using wire::SshFrameKind;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience{30};  // until a command is asked for
+constexpr std::chrono::seconds kAskPatience{30};  // until a command is asked for
 constexpr size_t kMaxText = 4096;
 
 // What the program has asked for so far. Callbacks of libssh fill it in.
@@ -107,7 +107,7 @@ class Server {
   Status shake_hands(sys::Fd wire, const std::string& host_key) {
     bind_ = ssh_bind_new();
     const bool no = false;
-    const long patience = kPatience.count();
+    const long patience = kAskPatience.count();
     ssh_key key = nullptr;
     if (ssh_pki_import_privkey_base64(host_key.c_str(), nullptr, nullptr, nullptr, &key) !=
         SSH_OK) {
@@ -134,7 +134,7 @@ class Server {
   Status wait_for_command() {
     ssh_event event = ssh_event_new();
     ssh_event_add_session(event, session_);
-    const auto end = Clock::now() + kPatience;
+    const auto end = Clock::now() + kAskPatience;
     Status status;
     while (program_.asked.kind.empty() && status.ok()) {
       const auto left =

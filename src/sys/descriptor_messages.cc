@@ -13,7 +13,7 @@ namespace {
 constexpr int kBacklog = 64;
 
 // Room for the descriptors, aligned as the kernel writes it.
-union Control {
+union ManyDescriptors {
   cmsghdr header;
   char bytes[CMSG_SPACE(kMaxDescriptors * sizeof(int))];
 };
@@ -56,7 +56,7 @@ Status send_with_descriptors(const Fd& socket, std::string_view bytes, std::span
     return Error(Code::internal, "no record that can be sent");
   }
   iovec data{const_cast<char*>(bytes.data()), bytes.size()};
-  Control control{};
+  ManyDescriptors control{};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -81,7 +81,7 @@ Result<DescriptorRecord> receive_with_descriptors(const Fd& socket, size_t capac
   DescriptorRecord record;
   record.bytes.resize(capacity);
   iovec data{record.bytes.data(), capacity};
-  Control control{};
+  ManyDescriptors control{};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;

@@ -9,7 +9,7 @@ namespace paddock::sys {
 namespace {
 
 // Room for one descriptor, aligned as the kernel writes it.
-union Control {
+union OneDescriptor {
   cmsghdr header;
   char bytes[CMSG_SPACE(sizeof(int))];
 };
@@ -19,7 +19,7 @@ union Control {
 int raw_send_fd(int socket, int fd) {
   char byte = 0;
   iovec data{&byte, 1};
-  Control control{};
+  OneDescriptor control{};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -35,7 +35,7 @@ int raw_send_fd(int socket, int fd) {
 
 Result<Record> receive_record(const Fd& socket, void* buffer, size_t capacity) {
   iovec data{buffer, capacity};
-  Control control{};
+  OneDescriptor control{};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;

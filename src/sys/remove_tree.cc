@@ -12,7 +12,7 @@
 namespace paddock::sys {
 namespace {
 
-Error fail(const char* action, std::string_view path) {
+Error removal_error(const char* action, std::string_view path) {
   return Error::from_errno(errno, fmt::format("{} {}", action, printable(path)));
 }
 
@@ -21,19 +21,19 @@ Error fail(const char* action, std::string_view path) {
 Status open_up(const DirFd& parent, const std::string& name, mode_t mode) {
   if ((mode & 0700) == 0700) return {};
   FileFd dir(::openat(parent.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC));
-  if (!dir.is_open()) return errno == ENOENT ? Status() : Status(fail("opening", name));
+  if (!dir.is_open()) return errno == ENOENT ? Status() : Status(removal_error("opening", name));
   if (::chmod(fmt::format("/proc/self/fd/{}", dir.get()).c_str(), 0700) == 0) return {};
-  return fail("making accessible", name);
+  return removal_error("making accessible", name);
 }
 
 Status remove_entry(const DirFd& parent, const std::string& name, int flags) {
   if (::unlinkat(parent.get(), name.c_str(), flags) == 0 || errno == ENOENT) return {};
-  return fail("removing", name);
+  return removal_error("removing", name);
 }
 
 Status remove_below(const DirFd& dir, const std::atomic<bool>* stop) {
   struct stat root {};
-  if (::fstat(dir.get(), &root) != 0) return fail("examining", "directory");
+  if (::fstat(dir.get(), &root) != 0) return removal_error("examining", "directory");
   TreeVisitor visitor;
   visitor.enter = [&](const WalkEntry& entry) -> Result<Descend> {
     if (stop != nullptr && *stop) return Error(Code::unavailable, "removing was stopped");
@@ -56,15 +56,15 @@ Status remove_below(const DirFd& dir, const std::atomic<bool>* stop) {
 
 Status remove(const DirFd& parent, const std::string& name, const std::atomic<bool>* stop) {
   if (::unlinkat(parent.get(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
-  if (errno != EISDIR && errno != EPERM) return fail("removing", name);
+  if (errno != EISDIR && errno != EPERM) return removal_error("removing", name);
   struct stat parent_st {};
-  if (::fstat(parent.get(), &parent_st) != 0) return fail("removing", name);
+  if (::fstat(parent.get(), &parent_st) != 0) return removal_error("removing", name);
   auto st = lstat_at(parent, name);
   if (!st.ok())
     return st.error().code() == Code::not_found ? Status() : Status(std::move(st).error());
   if (!S_ISDIR(st->st_mode)) {
     errno = EPERM;
-    return fail("removing", name);
+    return removal_error("removing", name);
   }
   if (parent_st.st_dev != st->st_dev) {
     return Error(Code::failed_precondition,

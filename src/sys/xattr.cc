@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kAttempts = 8;  // somebody may add attributes between asking the size and reading
 
-Error fail(const char* action, const std::string& name) {
+Error xattr_error(const char* action, const std::string& name) {
   return Error::from_errno(errno, fmt::format("{} extended attribute {}", action, printable(name)));
 }
 
@@ -48,7 +48,7 @@ Result<std::vector<Xattr>> read_xattrs(const Fd& fd) {
     });
     // Gone meanwhile, or one whose value this process may not see.
     if (length < 0 && (errno == ENODATA || errno == EPERM || errno == EACCES)) continue;
-    if (length < 0) return fail("reading", name);
+    if (length < 0) return xattr_error("reading", name);
     value.resize(static_cast<size_t>(length));
     xattrs.push_back({name, std::move(value)});
   }
@@ -59,12 +59,12 @@ Result<std::vector<Xattr>> read_xattrs(const Fd& fd) {
 Status set_xattr(const Fd& fd, const Xattr& xattr) {
   if (::fsetxattr(fd.get(), xattr.name.c_str(), xattr.value.data(), xattr.value.size(), 0) == 0)
     return {};
-  return fail("setting", xattr.name);
+  return xattr_error("setting", xattr.name);
 }
 
 Status remove_xattr(const Fd& fd, const std::string& name) {
   if (::fremovexattr(fd.get(), name.c_str()) == 0 || errno == ENODATA) return {};
-  return fail("removing", name);
+  return xattr_error("removing", name);
 }
 
 }  // namespace paddock::sys

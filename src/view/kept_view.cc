@@ -19,7 +19,7 @@ namespace {
 using model::HostPath;
 
 constexpr size_t kHiddenLimit = 256u << 20;
-constexpr size_t kIndexLimit = 512u << 20;
+constexpr size_t kMaxKeptIndex = 512u << 20;
 
 enum class Cover { passes, replaced, gone };
 
@@ -119,8 +119,8 @@ bool KeptView::only_refreshed_index(const std::vector<std::string>& paths) const
     for (const HostPath& layer : layers(tree)) {
       auto ours = sys::open_dir(layer.str());
       if (!ours.ok()) return false;
-      auto view_index = sys::read_file_at(*ours, relative, kIndexLimit);
-      auto host_index = sys::read_file(host.str(), kIndexLimit);
+      auto view_index = sys::read_file_at(*ours, relative, kMaxKeptIndex);
+      auto host_index = sys::read_file(host.str(), kMaxKeptIndex);
       bool same = view_index.ok() && host_index.ok() && same_git_index(*view_index, *host_index);
       if (!same) return false;
     }

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "wire/violation.h"
+
 namespace paddock::wire {
 namespace {
 
@@ -29,10 +31,6 @@ template <>
 constexpr uint32_t kMaxControl<ToAgent> = kMaxControlToAgent;
 template <>
 constexpr uint32_t kMaxControl<ToHost> = kMaxControlToHost;
-
-Error violation(const std::string& what) {
-  return Error(Code::data_corrupt, "protocol violation: " + what);
-}
 
 // Streams that the other side begins to use with this message.
 struct NamedStreams {
@@ -71,7 +69,7 @@ void drop_front(std::string& buffer, size_t count) {
 
 template <typename In, typename Out>
 Status Channel<In, Out>::receive(std::string_view bytes) {
-  if (dead_) return violation("bytes after an earlier violation");
+  if (dead_) return protocol_violation("bytes after an earlier violation");
   if (!input_.empty()) input_.append(bytes);
   Result<size_t> taken = take_frames(input_.empty() ? bytes : std::string_view(input_));
   if (!taken.ok()) {
@@ -116,16 +114,16 @@ Status Channel<In, Out>::take_frame(const Frame& frame) {
       take_abort(frame);
       return {};
   }
-  return violation("frame of unknown type");
+  return protocol_violation("frame of unknown type");
 }
 
 template <typename In, typename Out>
 Status Channel<In, Out>::take_control(std::string_view payload) {
   In message;
   if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-    return violation("control frame that is no message");
+    return protocol_violation("control frame that is no message");
   }
-  if (message.body_case() == In::BODY_NOT_SET) return violation("message without a body");
+  if (message.body_case() == In::BODY_NOT_SET) return protocol_violation("message without a body");
   PD_TRY(open_named_streams(message));
   events_.push_back(std::move(message));
   return {};
@@ -136,7 +134,7 @@ Status Channel<In, Out>::open_named_streams(const In& message) {
   const NamedStreams named = streams_named_by(message);
   for (StreamId id : named.ids) {
     if (id != 0 && !streams_.try_emplace(id, named.credit).second) {
-      return violation("a beginning" + on_stream(id) + ", which is in use");
+      return protocol_violation("a beginning" + on_stream(id) + ", which is in use");
     }
   }
   return {};
@@ -145,11 +143,14 @@ Status Channel<In, Out>::open_named_streams(const In& message) {
 template <typename In, typename Out>
 Status Channel<In, Out>::take_data(const Frame& frame) {
   Stream* stream = find(frame.stream);
-  if (stream == nullptr) return violation("data" + on_stream(frame.stream) + ", which is not open");
-  if (stream->end_received) return violation("data after the end" + on_stream(frame.stream));
+  if (stream == nullptr)
+    return protocol_violation("data" + on_stream(frame.stream) + ", which is not open");
+  if (stream->end_received)
+    return protocol_violation("data after the end" + on_stream(frame.stream));
   if (frame.payload.size() > stream->receive_credit) {
-    return violation(std::to_string(frame.payload.size()) + " bytes" + on_stream(frame.stream) +
-                     " with credit for " + std::to_string(stream->receive_credit));
+    return protocol_violation(std::to_string(frame.payload.size()) + " bytes" +
+                              on_stream(frame.stream) + " with credit for " +
+                              std::to_string(stream->receive_credit));
   }
   stream->receive_credit -= static_cast<uint32_t>(frame.payload.size());
   if (!stream->reset_sent) {
@@ -179,8 +180,9 @@ void Channel<In, Out>::recycle(std::string bytes) {
 template <typename In, typename Out>
 Status Channel<In, Out>::take_end(const Frame& frame) {
   Stream* stream = find(frame.stream);
-  if (stream == nullptr) return violation("end" + on_stream(frame.stream) + ", which is not open");
-  if (stream->end_received) return violation("second end" + on_stream(frame.stream));
+  if (stream == nullptr)
+    return protocol_violation("end" + on_stream(frame.stream) + ", which is not open");
+  if (stream->end_received) return protocol_violation("second end" + on_stream(frame.stream));
   stream->end_received = true;
   if (stream->closed) {  // closing has sent our end
     streams_.erase(frame.stream);
@@ -198,8 +200,9 @@ Status Channel<In, Out>::take_credit(const Frame& frame) {
   const uint32_t count = read_u32(frame.payload);
   const uint32_t sent = stream->credit - stream->send_credit;
   if (count == 0 || count > sent) {
-    return violation("credit for " + std::to_string(count) + " bytes" + on_stream(frame.stream) +
-                     ", of which " + std::to_string(sent) + " were sent");
+    return protocol_violation("credit for " + std::to_string(count) + " bytes" +
+                              on_stream(frame.stream) + ", of which " + std::to_string(sent) +
+                              " were sent");
   }
   stream->send_credit += count;
   if (!stream->end_sent) events_.push_back(CreditGained{frame.stream});

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "wire/violation.h"
+
 namespace paddock::wire {
 namespace {
 
@@ -33,10 +35,6 @@ std::optional<Rule> rule_of(uint8_t type, uint32_t max_control) {
   return std::nullopt;
 }
 
-Error violation(std::string what) {
-  return Error(Code::data_corrupt, "protocol violation: " + std::move(what));
-}
-
 }  // namespace
 
 void append_u32(std::string& out, uint32_t value) {
@@ -62,10 +60,10 @@ Result<std::optional<Frame>> parse_frame(std::string_view bytes, uint32_t max_co
   const uint32_t length = read_u32(bytes);
   const uint32_t kind = read_u32(bytes.substr(4));
   const auto rule = kind > 0xff ? std::nullopt : rule_of(static_cast<uint8_t>(kind), max_control);
-  if (!rule) return violation("frame of unknown type " + std::to_string(kind));
+  if (!rule) return protocol_violation("frame of unknown type " + std::to_string(kind));
   if (length < rule->least || length > rule->most) {
-    return violation("frame of type " + std::to_string(kind) + " with " + std::to_string(length) +
-                     " bytes");
+    return protocol_violation("frame of type " + std::to_string(kind) + " with " +
+                              std::to_string(length) + " bytes");
   }
   Frame frame{.type = static_cast<FrameType>(kind), .payload = {}, .size = 0};
   size_t head = kHeaderBytes;
@@ -73,7 +71,7 @@ Result<std::optional<Frame>> parse_frame(std::string_view bytes, uint32_t max_co
     head += kStreamIdBytes;
     if (bytes.size() < head) return std::optional<Frame>();
     frame.stream = read_u32(bytes.substr(kHeaderBytes));
-    if (frame.stream == 0) return violation("frame on stream 0");
+    if (frame.stream == 0) return protocol_violation("frame on stream 0");
   }
   frame.size = head + length;
   if (bytes.size() < frame.size) return std::optional<Frame>();

@@ -21,7 +21,7 @@ constexpr char kIpv4 = 1, kName = 3, kIpv6 = 4;
 constexpr char kNotAllowed = 2, kBadCommand = 7, kBadAddress = 8, kFailure = 1;
 constexpr size_t kMaxHead = 16 * 1024;
 
-size_t byte_at(std::string_view bytes, size_t at) {
+size_t octet_at(std::string_view bytes, size_t at) {
   return static_cast<uint8_t>(bytes[at]);
 }
 
@@ -75,9 +75,9 @@ Result<std::optional<ProxyDestination>> ProxyGreeting::receive(std::string_view 
 
 Result<std::optional<ProxyDestination>> ProxyGreeting::receive_socks() {
   if (stage_ == Stage::methods) {
-    if (pending_.size() < 2 || pending_.size() < 2 + byte_at(pending_, 1))
+    if (pending_.size() < 2 || pending_.size() < 2 + octet_at(pending_, 1))
       return std::optional<ProxyDestination>();
-    const std::string methods = pending_.substr(2, byte_at(pending_, 1));
+    const std::string methods = pending_.substr(2, octet_at(pending_, 1));
     pending_.erase(0, 2 + methods.size());
     if (methods.find(kNoAuthentication) == std::string::npos) {
       stage_ = Stage::done;
@@ -97,7 +97,7 @@ Result<std::optional<ProxyDestination>> ProxyGreeting::receive_socks() {
   const char type = pending_[3];
   const size_t size = type == kIpv4   ? 4
                       : type == kIpv6 ? 16
-                      : type == kName ? 1 + byte_at(pending_, 4)
+                      : type == kName ? 1 + octet_at(pending_, 4)
                                       : 0;
   if (size == 0)
     return fail(ProxyForm::socks5, Code::unsupported, "an unknown kind of address", kBadAddress);
@@ -105,7 +105,8 @@ Result<std::optional<ProxyDestination>> ProxyGreeting::receive_socks() {
   const std::string raw = pending_.substr(4, size);
   ProxyDestination out{.form = ProxyForm::socks5,
                        .host = type == kName ? raw.substr(1) : address_text(raw)};
-  out.port = static_cast<uint16_t>(byte_at(pending_, 4 + size) << 8 | byte_at(pending_, 5 + size));
+  out.port =
+      static_cast<uint16_t>(octet_at(pending_, 4 + size) << 8 | octet_at(pending_, 5 + size));
   pending_.erase(0, 4 + size + 2);
   stage_ = Stage::done;
   return std::optional(std::move(out));

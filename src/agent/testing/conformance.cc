@@ -23,12 +23,6 @@ using wire::testing::start_of;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-int64_t ms_since(Clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
-}
-
 std::string failed(const Error& error) {
   return error.describe() + "; " + error.remedy();
 }
@@ -37,6 +31,10 @@ std::string failed(const Error& error) {
 
 std::string name_of_transport(const ::testing::TestParamInfo<Transport>& info) {
   return info.param.name;
+}
+
+int64_t ms_since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
 }
 
 // ---- fixtures

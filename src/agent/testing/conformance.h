@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,9 @@ class AgentLifetime : public ::testing::TestWithParam<Transport> {
   std::unique_ptr<RunningAgent> agent_;
   std::unique_ptr<wire::testing::AgentClient> client_;
 };
+
+using Clock = std::chrono::steady_clock;
+int64_t ms_since(Clock::time_point start);
 
 // One agent for all tests of a transport, which leave it as they found it.
 class AgentConformance : public ::testing::TestWithParam<Transport> {

@@ -15,8 +15,6 @@ using wire::testing::start_of;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 const std::string kSynthetic4("\xc6\x12\0\5", 4);  // 198.18.0.5
 const std::string kSynthetic6("\x20\1\0\2\0\0\0\0\0\0\0\0\0\0\0\5", 16);
 
@@ -24,10 +22,6 @@ void redirect(wire::Egress& egress, std::string address, uint32_t prefix) {
   wire::AddressBlock* block = egress.add_redirected();
   block->set_address(std::move(address));
   block->set_prefix(prefix);
-}
-
-int64_t ms_since(Clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace paddock::api::e2b {
 namespace {
 
-constexpr size_t kMaxBody = 1u << 20;
+constexpr size_t kMaxControlBody = 1u << 20;
 constexpr size_t kMaxListed = 100;
 
 }  // namespace
@@ -34,7 +34,7 @@ Status answer_nothing(const ControlRequest& request) {
 }
 
 Result<boost::json::object> read_body(const ControlRequest& request) {
-  return parse_object(PD_TRY(request.exchange.read_whole_body(request.task, kMaxBody)));
+  return parse_object(PD_TRY(request.exchange.read_whole_body(request.task, kMaxControlBody)));
 }
 
 Reach reach_of(const ControlRequest& request, const engine::LiveSandbox& sandbox) {

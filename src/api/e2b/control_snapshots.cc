@@ -45,7 +45,7 @@ Result<std::string> name_field(const object& body) {
   return snapshot_name(PD_TRY(text_field(body, "name")).value_or(""));
 }
 
-std::string key_of(const Snapshot& snapshot) {
+std::string snapshot_key(const Snapshot& snapshot) {
   return std::to_string(snapshot.created_ms) + "-" + snapshot.id;
 }
 
@@ -108,7 +108,7 @@ Status list_snapshots(const ControlRequest& request) {
   if (!limit.ok()) return fail(request, limit.error());
   auto all = request.options.sandboxes.snapshots(request.task);
   if (!all.ok()) return fail(request, all.error());
-  std::ranges::sort(*all, std::greater<>(), key_of);
+  std::ranges::sort(*all, std::greater<>(), snapshot_key);
   std::string name = value("name");
   if (name.ends_with(kOnlyTag)) name.resize(name.size() - kOnlyTag.size());
   const std::string after = value("nextToken");
@@ -119,12 +119,12 @@ Status list_snapshots(const ControlRequest& request) {
     if (!request.caller().may_see(snapshot.owner)) continue;
     if (!value("sandboxID").empty() && snapshot.sandbox != value("sandboxID")) continue;
     if (!name.empty() && snapshot.name != name) continue;
-    if (!after.empty() && key_of(snapshot) >= after) continue;
+    if (!after.empty() && snapshot_key(snapshot) >= after) continue;
     if (out.size() == *limit) {
       response.headers.add("X-Next-Token", last);
       break;
     }
-    last = key_of(snapshot);
+    last = snapshot_key(snapshot);
     out.push_back(snapshot_json(snapshot));
   }
   response.body = boost::json::serialize(out);

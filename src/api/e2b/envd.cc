@@ -13,11 +13,6 @@ namespace {
 constexpr std::string_view kProcess = "/process.Process/";
 constexpr std::string_view kFilesystem = "/filesystem.Filesystem/";
 
-std::string value_of(const Query& query, const std::string& name) {
-  auto found = query.find(name);
-  return found == query.end() ? "" : found->second;
-}
-
 bool is_rpc(std::string_view path) {
   return path.starts_with(kProcess) || path.starts_with(kFilesystem);
 }

@@ -19,13 +19,8 @@ using engine::FileCommand;
 
 constexpr size_t kPiece = 16u << 10;  // on a coroutine's stack
 constexpr size_t kMaxMetadataKey = 246;
-constexpr size_t kMaxMetadata = 4096;
+constexpr size_t kMaxFileMetadata = 4096;
 constexpr std::string_view kMetadataHeader = "x-metadata-";
-
-std::string value_of(const Query& query, const std::string& name) {
-  auto found = query.find(name);
-  return found == query.end() ? "" : found->second;
-}
 
 Status respond_failure(const Call& call, const Error& error, const std::string& path) {
   std::string message = error.describe();
@@ -201,6 +196,11 @@ bool is_multipart(const net::http::RequestHead& request) {
 
 }  // namespace
 
+std::string value_of(const Query& query, const std::string& name) {
+  auto found = query.find(name);
+  return found == query.end() ? "" : found->second;
+}
+
 int files_status(const Error& error) {
   switch (error.errno_value()) {
     case ENOSPC:
@@ -239,7 +239,7 @@ Result<std::vector<std::string>> metadata_of(const net::http::Headers& headers) 
     });
     total += key.size() + value.size();
     const bool printable = std::ranges::all_of(value, [](char c) { return c >= ' ' && c < 0x7f; });
-    if (!printable || key.size() > kMaxMetadataKey || total > kMaxMetadata ||
+    if (!printable || key.size() > kMaxMetadataKey || total > kMaxFileMetadata ||
         key.find('=') != std::string::npos) {
       return Error(Code::invalid_argument, "metadata must be short printable ASCII");
     }

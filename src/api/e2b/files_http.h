@@ -9,6 +9,8 @@
 namespace paddock::api::e2b {
 
 using Query = std::map<std::string, std::string>;
+// Empty when it is not there.
+std::string value_of(const Query& query, const std::string& name);
 
 Status download(const Call& call, const Query& query);
 Status upload(const Call& call, const Query& query);

@@ -75,7 +75,7 @@ Answer remove(const Call& call, const std::string& path) {
   return object();
 }
 
-Answer unary(const Call& call, std::string_view method) {
+Answer filesystem_call(const Call& call, std::string_view method) {
   auto message = read_unary(call);
   if (auto* error = std::get_if<ConnectError>(&message)) return *error;
   const object& body = std::get<object>(message);
@@ -92,7 +92,7 @@ Answer unary(const Call& call, std::string_view method) {
 
 Status serve_filesystem(const Call& call, std::string_view method) {
   for (const char* known : {"Stat", "MakeDir", "Move", "ListDir", "Remove"}) {
-    if (method == known) return respond(call, unary(call, method));
+    if (method == known) return respond(call, filesystem_call(call, method));
   }
   if (is_watch_method(method)) return serve_watch(call, method);
   return respond(

@@ -10,7 +10,7 @@ struct Part {
   bool ended = false;
 };
 
-Result<std::vector<Part>> parse(const std::string& body, size_t step = 1000) {
+Result<std::vector<Part>> parts_of(const std::string& body, size_t step = 1000) {
   MultipartParser parser("B");
   std::vector<Part> parts;
   for (size_t at = 0; at < body.size(); at += step) {
@@ -36,7 +36,7 @@ TEST(Multipart, TakesPartsHoweverTheyAreCut) {
   const std::string body = part("name=\"file\"; filename=\"dir/b.txt\"", "a\r\n--C\r\n--") +
                            part("name=\"file\"; filename=\"empty\"", "") + "--B--\r\n";
   for (size_t step : {1, 2, 3, 7, 1000}) {
-    auto parts = parse(body, step);
+    auto parts = parts_of(body, step);
     ASSERT_TRUE(parts.ok()) << step << ": " << parts.error().describe();
     ASSERT_EQ(parts->size(), 2u);
     EXPECT_EQ((*parts)[0].file_name, "dir/b.txt");
@@ -47,8 +47,8 @@ TEST(Multipart, TakesPartsHoweverTheyAreCut) {
 }
 
 TEST(Multipart, ReadsNamesAsBrowsersWriteThem) {
-  auto parts =
-      parse(part(R"(name="a\"b"; filename="x%22;y.txt")", "") + part("name=file", "1") + "--B--");
+  auto parts = parts_of(part(R"(name="a\"b"; filename="x%22;y.txt")", "") + part("name=file", "1") +
+                        "--B--");
   ASSERT_TRUE(parts.ok());
   EXPECT_EQ((*parts)[0].name, "a\"b");
   EXPECT_EQ((*parts)[0].file_name, "x\";y.txt");
@@ -57,11 +57,11 @@ TEST(Multipart, ReadsNamesAsBrowsersWriteThem) {
 }
 
 TEST(Multipart, RefusesWhatIsCutShortOrNoMultipart) {
-  EXPECT_FALSE(parse(part("name=file", "data")).ok());
-  EXPECT_FALSE(parse("--B\r\nX: 1\r\n\r\ndata\r\n--B--").ok());
-  EXPECT_FALSE(parse("--Bad\r\n").ok());
-  EXPECT_FALSE(parse(std::string(MultipartParser::kMaxHeaders + 10, 'x')).ok());
-  EXPECT_FALSE(parse("--B\r\nX: " + std::string(MultipartParser::kMaxHeaders, 'x')).ok());
+  EXPECT_FALSE(parts_of(part("name=file", "data")).ok());
+  EXPECT_FALSE(parts_of("--B\r\nX: 1\r\n\r\ndata\r\n--B--").ok());
+  EXPECT_FALSE(parts_of("--Bad\r\n").ok());
+  EXPECT_FALSE(parts_of(std::string(MultipartParser::kMaxHeaders + 10, 'x')).ok());
+  EXPECT_FALSE(parts_of("--B\r\nX: " + std::string(MultipartParser::kMaxHeaders, 'x')).ok());
 }
 
 TEST(Multipart, FindsTheBoundaryOfAContentType) {

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 9> kReserved{
     "host", "content-length", "transfer-encoding", "connection", "upgrade",
     "te",   "trailer",        "keep-alive",        "expect"};
 
-Error wrong(std::string why) {
+Error wrong_network(std::string why) {
   return Error(Code::invalid_argument, std::move(why));
 }
 
@@ -44,12 +44,13 @@ Result<std::vector<std::string>> text_list(const object& in, std::string_view na
   std::vector<std::string> out;
   const auto* value = in.if_contains(name);
   if (value == nullptr || value->is_null()) return out;
-  if (!value->is_array()) return wrong(fmt::format("'{}' must be a list", name));
+  if (!value->is_array()) return wrong_network(fmt::format("'{}' must be a list", name));
   if (value->get_array().size() > kMaxEntries) {
-    return wrong(fmt::format("'{}' has more than {} entries", name, kMaxEntries));
+    return wrong_network(fmt::format("'{}' has more than {} entries", name, kMaxEntries));
   }
   for (const auto& entry : value->get_array()) {
-    if (!entry.is_string()) return wrong(fmt::format("'{}' must be a list of strings", name));
+    if (!entry.is_string())
+      return wrong_network(fmt::format("'{}' must be a list of strings", name));
     out.emplace_back(entry.get_string());
   }
   return out;
@@ -97,14 +98,14 @@ struct Lists {
 Status check_lists(const Lists& lists) {
   for (const std::string& entry : lists.deny) {
     if (!is_block(entry)) {
-      return wrong(fmt::format("'denyOut': '{}' is no address or block", printable(entry)))
+      return wrong_network(fmt::format("'denyOut': '{}' is no address or block", printable(entry)))
           .set_remedy("deny all by 0.0.0.0/0, and allow names by allowOut");
     }
   }
   const bool names = std::ranges::any_of(lists.allow, [](auto& entry) { return !is_block(entry); });
   const bool closed = std::ranges::find(lists.deny, kEverything) != lists.deny.end();
   if (names && !closed) {
-    return wrong("'allowOut' holds names, and 'denyOut' does not hold 0.0.0.0/0")
+    return wrong_network("'allowOut' holds names, and 'denyOut' does not hold 0.0.0.0/0")
         .set_remedy(
             "add 0.0.0.0/0 to denyOut: names can only be told apart where all else is "
             "refused");
@@ -136,15 +137,15 @@ std::vector<EgressRule> narrowing_of(Lists lists) {
 Status check_header(std::string_view name, std::string_view value) {
   const std::string shown = printable(std::string(name.substr(0, kMaxHeaderName)));
   if (name.size() > kMaxHeaderName || !egress::http::is_token(name)) {
-    return wrong(fmt::format("'rules': '{}' is no name of a header", shown));
+    return wrong_network(fmt::format("'rules': '{}' is no name of a header", shown));
   }
   if (std::ranges::find(kReserved, egress::http::lower_case(name)) != kReserved.end()) {
-    return wrong(fmt::format("'rules': header {} is not a rule's to set", shown));
+    return wrong_network(fmt::format("'rules': header {} is not a rule's to set", shown));
   }
   const bool clean = std::ranges::all_of(
       value, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
   if (value.empty() || value.size() > kMaxHeaderValue || !clean) {
-    return wrong(
+    return wrong_network(
         fmt::format("'rules': the value of {} is empty, longer than {} or holds control "
                     "characters",
                     shown, kMaxHeaderValue));
@@ -177,7 +178,8 @@ Status put_secret_in(HeaderRule& header, const SecretLookup& secrets) {
   const std::string name(rest.substr(kSecretPrefix.size(), end - kSecretPrefix.size()));
   auto secret = secrets(name);
   if (!secret.ok()) {
-    return wrong(fmt::format("'rules': {}: {}", printable(header.name), secret.error().describe()))
+    return wrong_network(
+               fmt::format("'rules': {}: {}", printable(header.name), secret.error().describe()))
         .set_remedy("create the secret first (POST /secrets)");
   }
   header.secret = std::move(*secret);
@@ -192,7 +194,8 @@ Status read_headers(const std::string& host, const object& rule, const SecretLoo
   if (!transform) return {};
   const auto headers = PD_TRY(map_field(*transform, "headers"));
   if (headers.size() > kMaxHeaders) {
-    return wrong(fmt::format("'rules': more than {} headers for {}", kMaxHeaders, printable(host)));
+    return wrong_network(
+        fmt::format("'rules': more than {} headers for {}", kMaxHeaders, printable(host)));
   }
   for (const auto& [name, value] : headers) {
     PD_TRY(check_header(name, value));
@@ -221,19 +224,19 @@ Status read_rules(const object& in, const SecretLookup& secrets, NetworkRequest&
   const auto rules = PD_TRY(object_field(in, "rules"));
   if (!rules) return {};
   if (rules->size() > kMaxRuleHosts) {
-    return wrong(fmt::format("'rules' names more than {} hosts", kMaxRuleHosts));
+    return wrong_network(fmt::format("'rules' names more than {} hosts", kMaxRuleHosts));
   }
   std::vector<std::string> hosts;
   for (const auto& [key, value] : *rules) {
     const std::string host = egress::http::lower_case(key);
     PD_TRY_CTX("'rules'", egress::HostPattern::parse(host, egress::SharedSuffix::refused));
     hosts.push_back(host);
-    if (!value.is_array()) return wrong("'rules' must map hosts to lists of rules");
+    if (!value.is_array()) return wrong_network("'rules' must map hosts to lists of rules");
     if (value.get_array().size() > 1) {
-      return wrong(fmt::format("'rules': more than one rule for {}", printable(host)));
+      return wrong_network(fmt::format("'rules': more than one rule for {}", printable(host)));
     }
     for (const auto& rule : value.get_array()) {
-      if (!rule.is_object()) return wrong("'rules': a rule must be an object");
+      if (!rule.is_object()) return wrong_network("'rules': a rule must be an object");
       PD_TRY(read_headers(host, rule.get_object(), secrets, out));
     }
   }
@@ -242,7 +245,7 @@ Status read_rules(const object& in, const SecretLookup& secrets, NetworkRequest&
 
 // ---- the whole
 
-Status refuse_unbuilt(const object& in) {
+Status refuse_unbuilt_ways(const object& in) {
   const auto* proxy = in.if_contains("egressProxy");
   if (proxy != nullptr && !proxy->is_null()) {
     return Error(Code::unsupported, "'egressProxy': going out through a proxy is not built yet")
@@ -258,7 +261,7 @@ Status refuse_unbuilt(const object& in) {
 
 Status read_egress(const object& in, std::optional<bool> internet, const SecretLookup& secrets,
                    NetworkRequest& out) {
-  PD_TRY(refuse_unbuilt(in));
+  PD_TRY(refuse_unbuilt_ways(in));
   Lists lists{PD_TRY(text_list(in, "allowOut")), PD_TRY(text_list(in, "denyOut"))};
   if (internet == std::optional(false)) lists.deny.emplace_back(kEverything);
   PD_TRY(check_lists(lists));
@@ -314,7 +317,7 @@ Result<NetworkRequest> network_of_create(const object& body, const SecretLookup&
   out.host_mask = PD_TRY(text_field(network, "maskRequestHost")).value_or("");
   const bool clean =
       std::ranges::all_of(out.host_mask, [](char c) { return c > 0x20 && c < 0x7f; });
-  if (!clean || out.host_mask.size() > 255) return wrong("'maskRequestHost' is no host");
+  if (!clean || out.host_mask.size() > 255) return wrong_network("'maskRequestHost' is no host");
   if (!network.empty()) out.text = shown(network);
   return out;
 }

@@ -8,12 +8,12 @@
 namespace paddock::api::e2b {
 namespace {
 
-Result<engine::ProcessRequest> parse(std::string_view text) {
+Result<engine::ProcessRequest> command_of(std::string_view text) {
   return process_request(parse_object(text).value());
 }
 
 TEST(ProcessRequest, TakesWhatTheSdkSends) {
-  auto request = parse(
+  auto request = command_of(
       R"({"process":{"cmd":"/bin/bash","args":["-l","-c","exit 3"],"envs":{"A":"1"},"cwd":"/tmp"},)"
       R"("stdin":false,"tag":"t"})");
   ASSERT_TRUE(request.ok()) << request.error().describe();
@@ -25,14 +25,14 @@ TEST(ProcessRequest, TakesWhatTheSdkSends) {
 }
 
 TEST(ProcessRequest, ClientsThatKnowNoStdinFieldCanWrite) {
-  EXPECT_EQ(parse(R"({"process":{"cmd":"cat"}})")->input, engine::ProcessRequest::Input::open);
+  EXPECT_EQ(command_of(R"({"process":{"cmd":"cat"}})")->input, engine::ProcessRequest::Input::open);
 }
 
 TEST(ProcessRequest, ATerminalHasASize) {
-  auto request = parse(R"({"process":{"cmd":"sh"},"pty":{"size":{"cols":100,"rows":30}}})");
+  auto request = command_of(R"({"process":{"cmd":"sh"},"pty":{"size":{"cols":100,"rows":30}}})");
   EXPECT_EQ(request->terminal->columns, 100u);
   EXPECT_EQ(request->terminal->rows, 30u);
-  EXPECT_FALSE(parse(R"({"process":{"cmd":"sh"},"pty":{"size":{"cols":0,"rows":30}}})").ok());
+  EXPECT_FALSE(command_of(R"({"process":{"cmd":"sh"},"pty":{"size":{"cols":0,"rows":30}}})").ok());
 }
 
 TEST(ProcessRequest, NamesTheFieldThatIsWrong) {
@@ -41,7 +41,7 @@ TEST(ProcessRequest, NamesTheFieldThatIsWrong) {
         std::pair{R"({"process":{"cmd":"a","args":"b"}})", "args"},
         std::pair{R"({"process":{"cmd":"a","envs":{"A":1}}})", "envs"},
         std::pair{R"({"process":{"cmd":"a"},"stdin":"no"})", "stdin"}}) {
-    auto request = parse(text);
+    auto request = command_of(text);
     ASSERT_FALSE(request.ok()) << text;
     EXPECT_EQ(request.error().code(), Code::invalid_argument);
     EXPECT_NE(request.error().message().find(field), std::string::npos) << text;

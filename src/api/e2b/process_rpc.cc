@@ -20,12 +20,7 @@ using engine::Process;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kInputPatience{60'000};
-constexpr uint64_t kDefaultPingSeconds = 90;
 constexpr uint64_t kMaxTimeoutMs = 7ull * 86'400'000;
-
-uint64_t header_number(const Call& call, std::string_view name, uint64_t otherwise) {
-  return parse_u64(call.exchange.request().headers.get(name)).value_or(otherwise);
-}
 
 ConnectError invalid(std::string message) {
   return {ConnectCode::invalid_argument, std::move(message)};
@@ -119,12 +114,6 @@ class EventPump {
   bool numbered_ = false;
 };
 
-Status refuse_stream(const Call& call, const ConnectError& error) {
-  EventStream stream(call);
-  PD_TRY(stream.begin());
-  return stream.end(error);
-}
-
 // Why a command could not be started, in the words that clients know.
 ConnectError start_error(const Error& error, const std::string& directory) {
   if (error.errno_value() == ENOENT && error.message().find("directory") != std::string::npos) {
@@ -204,7 +193,7 @@ Answer update(const Call& call, Process& process, const object& message) {
   return done(process.resize(call.task, *size));
 }
 
-Answer unary(const Call& call, std::string_view method) {
+Answer process_call(const Call& call, std::string_view method) {
   auto message = read_unary(call);
   if (auto* error = std::get_if<ConnectError>(&message)) return *error;
   if (method == "List") return list(call);
@@ -288,7 +277,7 @@ Status serve_process(const Call& call, std::string_view method) {
   if (method == "Connect") return connect(call);
   if (method == "StreamInput") return stream_input(call);
   for (const char* known : {"List", "SendInput", "SendSignal", "Update", "CloseStdin"}) {
-    if (method == known) return respond(call, unary(call, method));
+    if (method == known) return respond(call, process_call(call, method));
   }
   return respond_error(call.task, call.exchange,
                        {ConnectCode::unimplemented, "process.Process has no such method"});

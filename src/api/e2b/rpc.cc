@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/e2b/json.h"
+#include "base/strings.h"
 #include "model/json.h"
 
 namespace paddock::api::e2b {
@@ -41,6 +42,10 @@ Status respond_json(net::Task& task, net::http::Exchange& exchange, int status,
 Status respond_error(net::Task& task, net::http::Exchange& exchange, const ConnectError& error) {
   return exchange.respond(task,
                           {http_status(error.code), {{"Content-Type", kUnary}}, to_json(error)});
+}
+
+uint64_t header_number(const Call& call, std::string_view name, uint64_t otherwise) {
+  return parse_u64(call.exchange.request().headers.get(name)).value_or(otherwise);
 }
 
 std::variant<boost::json::object, ConnectError> read_unary(const Call& call) {
@@ -89,6 +94,12 @@ Status EventStream::end(const ConnectError& error) {
   call_.exchange.note_failure(name_of(kConnectCodeNames, error.code));
   PD_TRY(call_.exchange.write(call_.task, end_envelope(error)));
   return call_.exchange.finish(call_.task);
+}
+
+Status refuse_stream(const Call& call, const ConnectError& error) {
+  EventStream stream(call);
+  PD_TRY(stream.begin());
+  return stream.end(error);
 }
 
 }  // namespace paddock::api::e2b

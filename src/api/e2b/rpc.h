@@ -33,6 +33,8 @@ using Answer = std::variant<boost::json::object, ConnectError>;
 
 // Request bodies: base64 of what is typed or piped in is the longest.
 inline constexpr size_t kMaxMessage = 8u << 20;
+// Between signs of life on a stream that has nothing to say, unless the client asks for others.
+inline constexpr uint64_t kDefaultPingSeconds = 90;
 
 Status respond_json(net::Task& task, net::http::Exchange& exchange, int status,
                     const boost::json::value& body);
@@ -41,6 +43,9 @@ Status respond_error(net::Task& task, net::http::Exchange& exchange, const Conne
 // `method` is what follows the service's name.
 Status serve_process(const Call& call, std::string_view method);
 Status serve_filesystem(const Call& call, std::string_view method);
+
+// A header that is a number; `otherwise` when it is not there or none.
+uint64_t header_number(const Call& call, std::string_view name, uint64_t otherwise);
 
 // Of a unary call: the body, or why it cannot be taken.
 std::variant<boost::json::object, ConnectError> read_unary(const Call& call);
@@ -59,6 +64,8 @@ class EventStream {
  private:
   const Call& call_;
 };
+// A call that streams and cannot begin: nothing but the error.
+Status refuse_stream(const Call& call, const ConnectError& error);
 // The first message of the request.
 std::variant<boost::json::object, ConnectError> read_first(const Call& call);
 

@@ -22,10 +22,10 @@ constexpr size_t kIdBytes = 10;
 constexpr size_t kMaxSecrets = 1000;
 constexpr size_t kMaxName = 64;
 constexpr size_t kMaxValue = 8192;
-constexpr size_t kMaxMetadata = 32;
+constexpr size_t kMaxSecretMetadata = 32;
 constexpr size_t kMaxMetadataBytes = 8192;
 
-Error wrong(std::string why) {
+Error wrong_secret(std::string why) {
   return Error(Code::invalid_argument, std::move(why));
 }
 
@@ -38,7 +38,8 @@ Status check_name(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
   });
   if (plain && !name.empty() && name.size() <= kMaxName && !name.starts_with(kIdPrefix)) return {};
-  return wrong(fmt::format("'{}' is no name of a secret", printable(name.substr(0, kMaxName))))
+  return wrong_secret(
+             fmt::format("'{}' is no name of a secret", printable(name.substr(0, kMaxName))))
       .set_remedy("use letters, digits, '-', '_' and '.', not beginning with sec_");
 }
 
@@ -46,14 +47,14 @@ Status check_change(const SecretBook::Change& change) {
   const bool clean = std::ranges::all_of(
       change.value, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
   if (change.value.empty() || change.value.size() > kMaxValue || !clean) {
-    return wrong(fmt::format("the value is empty, longer than {} bytes or holds control characters",
-                             kMaxValue));
+    return wrong_secret(fmt::format(
+        "the value is empty, longer than {} bytes or holds control characters", kMaxValue));
   }
   size_t bytes = 0;
   for (const auto& [key, value] : change.metadata) bytes += key.size() + value.size();
-  if (change.metadata.size() > kMaxMetadata || bytes > kMaxMetadataBytes) {
-    return wrong(
-        fmt::format("more metadata than {} entries or {} bytes", kMaxMetadata, kMaxMetadataBytes));
+  if (change.metadata.size() > kMaxSecretMetadata || bytes > kMaxMetadataBytes) {
+    return wrong_secret(fmt::format("more metadata than {} entries or {} bytes", kMaxSecretMetadata,
+                                    kMaxMetadataBytes));
   }
   return {};
 }

@@ -12,8 +12,8 @@ namespace {
 using boost::json::object;
 using net::http::Exchange;
 
-constexpr size_t kMaxBody = 64u << 10;
-constexpr size_t kMaxListed = 100;
+constexpr size_t kMaxSecretBody = 64u << 10;
+constexpr size_t kMaxSecretsListed = 100;
 
 object secret_json(const SecretRow& row) {
   object out, metadata;
@@ -40,7 +40,7 @@ struct Body {
 };
 
 Result<Body> read_body(net::Task& task, Exchange& exchange) {
-  const std::string text = PD_TRY(exchange.read_whole_body(task, kMaxBody));
+  const std::string text = PD_TRY(exchange.read_whole_body(task, kMaxSecretBody));
   const object fields = PD_TRY(parse_object(text));
   Body body;
   body.name = PD_TRY(text_field(fields, "name")).value_or("");
@@ -74,9 +74,9 @@ Status list(net::Task& task, Exchange& exchange, const SecretsOf& secrets) {
     auto found = query.find(name);
     return found == query.end() ? std::string() : found->second;
   };
-  const auto limit =
-      value("limit").empty() ? std::optional<uint64_t>(kMaxListed) : parse_u64(value("limit"));
-  if (!limit || *limit == 0 || *limit > kMaxListed) {
+  const auto limit = value("limit").empty() ? std::optional<uint64_t>(kMaxSecretsListed)
+                                            : parse_u64(value("limit"));
+  if (!limit || *limit == 0 || *limit > kMaxSecretsListed) {
     return respond_http_error(task, exchange, 400, "'limit' must be 1 to 100");
   }
   auto rows = secrets.book.list(secrets.caller);

@@ -47,7 +47,7 @@ Result<BuildStep> step_of(const boost::json::value& value) {
   return step;
 }
 
-uint64_t cpus_of(const model::Limits& limits) {
+uint64_t cpus_of_template(const model::Limits& limits) {
   return std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(limits.cpus)));
 }
 
@@ -111,7 +111,7 @@ Result<WantedTemplate> wanted_template(const object& body, const model::Limits& 
   auto differs = [](int64_t asked, uint64_t given) {
     return asked > 0 && given > 0 && static_cast<uint64_t>(asked) != given;
   };
-  if (differs(cpus, limits.cpus > 0 ? cpus_of(limits) : 0) ||
+  if (differs(cpus, limits.cpus > 0 ? cpus_of_template(limits) : 0) ||
       differs(memory, limits.memory_bytes / kMegabyte) ||
       (disk > 0 && static_cast<uint64_t>(disk) > limits.disk_bytes / kMegabyte)) {
     wanted.remark = fmt::format(
@@ -177,7 +177,7 @@ object listed_json(const ListedTemplate& listed, const model::Limits& limits) {
   out["createdBy"] = nullptr;
   out["lastSpawnedAt"] = nullptr;
   out["spawnCount"] = 0;
-  out["cpuCount"] = cpus_of(limits);
+  out["cpuCount"] = cpus_of_template(limits);
   out["memoryMB"] = limits.memory_bytes / kMegabyte;
   out["diskSizeMB"] = limits.disk_bytes / kMegabyte;
   out["envdVersion"] = kEnvdVersion;
@@ -202,7 +202,7 @@ object detail_json(const ListedTemplate& listed, const model::Limits& limits) {
     one["createdAt"] = timestamp(build.created_ms);
     one["updatedAt"] = timestamp(std::max(build.created_ms, build.finished_ms));
     if (build.finished_ms > 0) one["finishedAt"] = timestamp(build.finished_ms);
-    one["cpuCount"] = cpus_of(limits);
+    one["cpuCount"] = cpus_of_template(limits);
     one["memoryMB"] = limits.memory_bytes / kMegabyte;
     one["diskSizeMB"] = limits.disk_bytes / kMegabyte;
     one["envdVersion"] = kEnvdVersion;

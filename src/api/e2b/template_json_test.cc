@@ -10,12 +10,12 @@ namespace {
 using engine::BuildStep;
 using engine::StepKind;
 
-Result<WantedBuild> wanted(const char* text) {
+Result<WantedBuild> build_of(const char* text) {
   return wanted_build(parse_object(text).value());
 }
 
 TEST(TemplateJson, StepsAreRead) {
-  const auto build = wanted(R"({"fromTemplate":"base","startCmd":"serve","readyCmd":"true",
+  const auto build = build_of(R"({"fromTemplate":"base","startCmd":"serve","readyCmd":"true",
       "steps":[{"type":"RUN","args":["echo hi","root"],"force":true},
                {"type":"ENV","args":["A","b"]}],"force":false})");
   ASSERT_TRUE(build.ok()) << build.error().describe();
@@ -33,8 +33,8 @@ TEST(TemplateJson, StepsAreRead) {
 TEST(TemplateJson, ImagesAreRefusedAsUnsupported) {
   for (const char* text : {R"({"fromImage":"ubuntu:22.04"})",
                            R"({"fromTemplate":"base","fromImageRegistry":{"type":"aws"}})"}) {
-    EXPECT_EQ(wanted(text).error().code(), Code::unsupported) << text;
-    EXPECT_NE(wanted(text).error().describe().find("image layer"), std::string::npos);
+    EXPECT_EQ(build_of(text).error().code(), Code::unsupported) << text;
+    EXPECT_NE(build_of(text).error().describe().find("image layer"), std::string::npos);
   }
 }
 
@@ -50,7 +50,7 @@ TEST(TemplateJson, WhatIsNoBuildIsRefused) {
         std::string(R"({"fromTemplate":"base","steps":[{"type":"RUN","args":"echo"}]})"),
         std::string(R"({"fromTemplate":"base","steps":[{"type":"RUN","args":[1]}]})"),
         many + "}"}) {
-    const auto build = wanted(text.c_str());
+    const auto build = build_of(text.c_str());
     ASSERT_FALSE(build.ok()) << text.substr(0, 100);
     EXPECT_EQ(build.error().code(), Code::invalid_argument);
   }

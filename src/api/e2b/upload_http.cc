@@ -13,7 +13,7 @@ namespace paddock::api::e2b {
 namespace {
 
 constexpr int64_t kGoodSeconds = 3600;
-constexpr size_t kPiece = 256u << 10;
+constexpr size_t kUploadPiece = 256u << 10;
 constexpr const char* kKeeper = "keeper";
 
 std::string signature_of(const UploadLink& link, const AccessTokens& tokens) {
@@ -35,7 +35,7 @@ Result<model::Owner> owner_of(const UploadLink& link) {
 
 Status take_body(net::Task& task, net::http::Exchange& exchange,
                  engine::Uploads::Writing& writing) {
-  std::string piece(kPiece, '\0');
+  std::string piece(kUploadPiece, '\0');
   while (true) {
     const size_t count = PD_TRY(exchange.read_body(task, piece));
     if (count == 0) return writing.commit(task);
@@ -43,7 +43,7 @@ Status take_body(net::Task& task, net::http::Exchange& exchange,
   }
 }
 
-Status fail(net::Task& task, net::http::Exchange& exchange, const Error& error) {
+Status fail_upload(net::Task& task, net::http::Exchange& exchange, const Error& error) {
   std::string message = error.describe();
   if (!error.remedy().empty()) message += "; " + error.remedy();
   int status = files_status(error);
@@ -91,15 +91,15 @@ Status serve_upload(net::Task& task, net::http::Exchange& exchange, engine::Uplo
   const net::http::RequestHead& request = exchange.request();
   if (request.method != "PUT") return respond_http_error(task, exchange, 405, "uploads are PUT");
   auto link = read_link(request.target, tokens, sys::wall_clock_ms() / 1000);
-  if (!link.ok()) return fail(task, exchange, link.error());
+  if (!link.ok()) return fail_upload(task, exchange, link.error());
   auto owner = owner_of(*link);
-  if (!owner.ok()) return fail(task, exchange, owner.error());
+  if (!owner.ok()) return fail_upload(task, exchange, owner.error());
   const auto length = parse_u64(request.headers.get("content-length"));
   if (!length) return respond_http_error(task, exchange, 411, "Content-Length is missing");
   auto writing = uploads.begin(task, {*owner, link->hash}, *length);
-  if (!writing.ok()) return fail(task, exchange, writing.error());
+  if (!writing.ok()) return fail_upload(task, exchange, writing.error());
   const Status taken = take_body(task, exchange, **writing);
-  if (!taken.ok()) return fail(task, exchange, Status(taken).error());
+  if (!taken.ok()) return fail_upload(task, exchange, Status(taken).error());
   return exchange.respond(task, {200, {}, ""});
 }
 

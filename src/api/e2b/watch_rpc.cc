@@ -20,11 +20,6 @@ using std::chrono::milliseconds;
 
 constexpr const char* kMethods[] = {"WatchDir", "CreateWatcher", "GetWatcherEvents",
                                     "RemoveWatcher"};
-constexpr uint64_t kDefaultPingSeconds = 90;
-
-uint64_t header_number(const Call& call, std::string_view name, uint64_t otherwise) {
-  return parse_u64(call.exchange.request().headers.get(name)).value_or(otherwise);
-}
 
 const char* name_of(wire::WatchEvent::Type type) {
   switch (type) {
@@ -141,12 +136,6 @@ class WatchPump {
   bool client_gone_ = false;
 };
 
-Status refuse_stream(const Call& call, const ConnectError& error) {
-  EventStream stream(call);
-  PD_TRY(stream.begin());
-  return stream.end(error);
-}
-
 Status watch_dir(const Call& call) {
   auto message = read_first(call);
   if (auto* error = std::get_if<ConnectError>(&message)) return refuse_stream(call, *error);
@@ -182,7 +171,7 @@ Answer watcher_events(const Call& call, const std::string& name) {
   return out;
 }
 
-Answer unary(const Call& call, std::string_view method) {
+Answer watch_call(const Call& call, std::string_view method) {
   auto message = read_unary(call);
   if (auto* error = std::get_if<ConnectError>(&message)) return *error;
   const object& body = std::get<object>(message);
@@ -213,7 +202,7 @@ bool is_watch_method(std::string_view method) {
 
 Status serve_watch(const Call& call, std::string_view method) {
   if (method == "WatchDir") return watch_dir(call);
-  return respond(call, unary(call, method));
+  return respond(call, watch_call(call, method));
 }
 
 }  // namespace paddock::api::e2b

@@ -70,7 +70,8 @@ Result<object> roll_back(const Request& request, LiveSandbox& sandbox) {
 
 Result<object> make_snapshot(const Request& request, LiveSandbox& sandbox) {
   const object body = PD_TRY(read_object(request, {"name"}));
-  std::string name = PD_TRY(snapshot_name(PD_TRY(e2b::text_field(body, "name")).value_or("")));
+  const auto named = PD_TRY(e2b::text_field(body, "name"));
+  std::string name = PD_TRY(snapshot_name(named.value_or("")));
   const Snapshot made =
       PD_TRY(request.parts.sandboxes.snapshot(request.task, sandbox, std::move(name)));
   return snapshot_json(made);
@@ -82,10 +83,10 @@ Result<object> fork(const Request& request, LiveSandbox& sandbox) {
   if (count < 1 || count > kMaxForks) {
     return Error(Code::invalid_argument, "'count' must be 1 to 100");
   }
-  const auto forks = PD_TRY(
-      request.parts.sandboxes.fork(request.task, sandbox,
-                                   {static_cast<size_t>(count), PD_TRY(lives_ms(request, body)),
-                                    request.parts.settings.quota_of(request.caller.label)}));
+  const int64_t lives = PD_TRY(lives_ms(request, body));
+  const auto forks = PD_TRY(request.parts.sandboxes.fork(
+      request.task, sandbox,
+      {static_cast<size_t>(count), lives, request.parts.settings.quota_of(request.caller.label)}));
   boost::json::array list;
   for (const auto& made : forks) {
     list.emplace_back(made.ok() ? object{{"sandbox", json_of(**made)}} : error_json(made.error()));

@@ -11,7 +11,7 @@ namespace paddock::cmd {
 namespace {
 
 constexpr size_t kMaxHead = 64u << 10;
-constexpr size_t kMaxLine = 64;
+constexpr size_t kMaxChunkLine = 64;
 
 Error corrupt(const char* why) {
   return Error(Code::data_corrupt, std::string("the daemon's answer: ") + why);
@@ -96,7 +96,7 @@ Result<std::string> HttpReply::take_chunks() {
     if (!left_) {
       const size_t end = buffer_.find("\r\n");
       if (end == std::string::npos) {
-        if (buffer_.size() > kMaxLine) return corrupt("a chunk without a length");
+        if (buffer_.size() > kMaxChunkLine) return corrupt("a chunk without a length");
         return out;
       }
       left_ = parse_hex(std::string_view(buffer_).substr(0, end));

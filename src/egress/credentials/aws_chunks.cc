@@ -16,7 +16,7 @@ constexpr size_t kMaxTrailers = 16 * 1024;
 constexpr std::string_view kExtension = ";chunk-signature=";
 constexpr std::string_view kTrailerSignature = "x-amz-trailer-signature:";
 
-Error corrupt(std::string_view why) {
+Error corrupt_chunk(std::string_view why) {
   return Error(Code::data_corrupt, fmt::format("signed chunk of an upload: {}", why));
 }
 
@@ -33,7 +33,7 @@ std::string AwsChunkSigner::sign(std::string_view kind, std::string_view covered
 Result<bool> AwsChunkSigner::take_header() {
   const size_t end = pending_.find("\r\n");
   if (end == std::string::npos) {
-    if (pending_.size() > kMaxLine) return corrupt("a size line without end");
+    if (pending_.size() > kMaxLine) return corrupt_chunk("a size line without end");
     return false;
   }
   const std::string_view line = std::string_view(pending_).substr(0, end);
@@ -43,7 +43,7 @@ Result<bool> AwsChunkSigner::take_header() {
       std::from_chars(digits.data(), digits.data() + digits.size(), chunk_, 16);
   if (extension == std::string_view::npos || error != std::errc() || digits.empty() ||
       last != digits.data() + digits.size()) {
-    return corrupt("no size and signature");
+    return corrupt_chunk("no size and signature");
   }
   if (chunk_ > kMaxChunk) {
     return Error(Code::resource_exhausted, "signed chunk of an upload: larger than 16 MiB")
@@ -59,7 +59,7 @@ Result<bool> AwsChunkSigner::take_data(std::string& out) {
   if (pending_.size() < whole) return false;
   const std::string_view data = std::string_view(pending_).substr(0, chunk_);
   if (chunk_ > 0 && std::string_view(pending_).substr(chunk_, 2) != "\r\n")
-    return corrupt("no end");
+    return corrupt_chunk("no end");
   const std::string covered = sys::sha256_hex("") + "\n" + sys::sha256_hex(data);
   out += fmt::format("{:x}{}{}\r\n", chunk_, kExtension, sign("PAYLOAD", covered));
   if (chunk_ > 0) out += fmt::format("{}\r\n", data);
@@ -71,7 +71,7 @@ Result<bool> AwsChunkSigner::take_data(std::string& out) {
 // Behind the empty chunk: nothing, or trailers with a signature of their own.
 Result<bool> AwsChunkSigner::take_trailers(std::string& out) {
   if (!pending_.starts_with("\r\n") && pending_.find("\r\n\r\n") == std::string::npos) {
-    if (pending_.size() > kMaxTrailers) return corrupt("trailers without end");
+    if (pending_.size() > kMaxTrailers) return corrupt_chunk("trailers without end");
     return false;
   }
   std::string covered;
@@ -82,7 +82,7 @@ Result<bool> AwsChunkSigner::take_trailers(std::string& out) {
     rest.remove_prefix(line.size() + 2);
     if (line.starts_with(kTrailerSignature)) continue;
     const size_t colon = line.find(':');
-    if (colon == std::string_view::npos) return corrupt("malformed trailer");
+    if (colon == std::string_view::npos) return corrupt_chunk("malformed trailer");
     covered += fmt::format("{}:{}\n", line.substr(0, colon), trim(line.substr(colon + 1)));
     lines += fmt::format("{}\r\n", line);
   }
@@ -105,7 +105,7 @@ Status AwsChunkSigner::feed(std::string_view bytes, std::string& out) {
     if (state_ == State::trailers && moved.ok()) moved = take_trailers(out);
     if (!moved.ok()) return std::move(moved).error();
     if (state_ == State::finished)
-      return pending_.empty() ? Status() : corrupt("bytes after its end");
+      return pending_.empty() ? Status() : corrupt_chunk("bytes after its end");
     if (!*moved) return {};
   }
 }

@@ -14,8 +14,6 @@ namespace {
 using model::Credential;
 using model::CredentialKind;
 
-constexpr std::string_view kSlot = "{secret}";
-
 Error refused(const Credential& credential, std::string why) {
   const std::string place = credential.origin.empty() ? "" : " (" + credential.origin + ")";
   return Error(Code::invalid_argument,
@@ -73,7 +71,7 @@ Status check(const LoadedCredential& loaded) {
     return refused(source, "its secret is empty, too long or holds control characters")
         .set_remedy("look at its source; a line break at the end is the usual cause");
   }
-  if (source.kind == CredentialKind::header && source.form.find(kSlot) == std::string::npos) {
+  if (source.kind == CredentialKind::header && source.form.find(kSecretSlot) == std::string::npos) {
     return refused(source, "its form does not hold {secret}");
   }
   if (source.kind == CredentialKind::header && http::lower_case(source.header) == "host") {

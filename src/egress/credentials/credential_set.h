@@ -19,6 +19,9 @@
 
 namespace paddock::egress {
 
+// Where a header's form takes the secret.
+inline constexpr std::string_view kSecretSlot = "{secret}";
+
 // A credential of the policy with the secret that its source gave; the path of the agent's socket
 // where that keeps it.
 struct LoadedCredential {

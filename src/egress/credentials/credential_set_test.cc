@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
+#include "egress/testing/samples.h"
 
 namespace paddock::egress {
 namespace {
 
 using model::Credential;
 using model::CredentialKind;
-
-const std::string kToken = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 LoadedCredential loaded(Credential source) {
   if (source.name.empty()) source.name = "github";
@@ -25,9 +24,6 @@ std::string placeholder(const CredentialSet& set) {
   return set.environment().at(0).second;
 }
 
-Target target(std::string_view host, uint16_t port = 443) {
-  return {parse_host(host).value(), port};
-}
 http::Request get(http::Fields fields = {}, std::string path = "/x") {
   return {.method = "GET",
           .target = std::move(path),

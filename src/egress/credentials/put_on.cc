@@ -14,8 +14,6 @@ namespace {
 using model::Credential;
 using model::CredentialKind;
 
-constexpr std::string_view kSlot = "{secret}";
-
 bool holds(const std::shared_ptr<const PatternSet>& patterns, std::string_view text) {
   return Scanner::find(patterns, text).has_value();
 }
@@ -65,7 +63,7 @@ Status CredentialSet::put_on_header(const Entry& entry, http::Request& request,
   const bool keeps = source.own_value == model::OwnValue::kept;
   if (keeps && present != nullptr && !holds(entry.own, present->value)) return {};
   std::string value = source.form;
-  value.replace(value.find(kSlot), kSlot.size(), entry.loaded.secret.reveal());
+  value.replace(value.find(kSecretSlot), kSecretSlot.size(), entry.loaded.secret.reveal());
   http::set_field(request.fields, name, std::move(value));
   injection.credentials.push_back(source.name);
   return {};

@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hex.h"
+
 namespace paddock::egress {
+
+// One reading of the stream: which bytes stand for which.
+enum class Reading { plain, unwrapped, url_escapes, json_escapes };
+
 namespace {
 
 // Fewer bytes than these begin a text too often by chance, and a program that waits for the answer
 // to a message that ends in them would wait for ever. No text is that short.
 constexpr size_t kMinHeld = PatternSet::kMinText / 2;
 
-// One reading of the stream: which bytes stand for which.
-enum class Reading { plain, unwrapped, url_escapes, json_escapes };
 constexpr std::array kReadings{Reading::plain, Reading::unwrapped, Reading::url_escapes,
                                Reading::json_escapes};
 
@@ -28,13 +32,6 @@ std::string_view triggers(Reading reading) {
       return "\\";
   }
   return "";
-}
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 // An escape as far as it has been seen, and what becomes of it with one byte more.

@@ -5,11 +5,11 @@
 #include <random>
 
 #include "base/base64.h"
+#include "egress/testing/samples.h"
 
 namespace paddock::egress {
 namespace {
 
-const std::string kToken = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 const std::string kOther = "sk-ant-AbC/dEf+0123456789";
 
 std::shared_ptr<const PatternSet> patterns() {

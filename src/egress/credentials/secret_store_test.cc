@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "egress/credentials/load.h"
+#include "egress/testing/samples.h"
 #include "sys/files.h"
 #include "sys/testing/temp_dir.h"
 
@@ -14,8 +15,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-const std::string kToken = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 struct Fixture {
   sys::testing::TempDir dir;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 using Pair = std::pair<std::string, std::string>;
 
-Error corrupt(std::string_view why) {
+Error corrupt_signature(std::string_view why) {
   return Error(Code::data_corrupt, fmt::format("signature of the request: {}", why));
 }
 
@@ -58,7 +58,8 @@ const std::string* find_parameter(const std::vector<Pair>& parameters, std::stri
 // "KEY/20130524/us-east-1/s3/aws4_request".
 Status read_scope(std::string_view credential, SigV4Claim& claim) {
   const std::vector<std::string> parts = split(credential, '/');
-  if (parts.size() < 5 || parts.back() != "aws4_request") return corrupt("malformed scope");
+  if (parts.size() < 5 || parts.back() != "aws4_request")
+    return corrupt_signature("malformed scope");
   const size_t scope = parts.size() - 4;
   claim.date = parts[scope];
   claim.region = parts[scope + 1];
@@ -70,10 +71,10 @@ Status read_scope(std::string_view credential, SigV4Claim& claim) {
 Status check_claim(const SigV4Claim& claim) {
   const bool timed =
       claim.time.size() == 16 && claim.time.starts_with(claim.date) && claim.date.size() == 8;
-  if (!timed) return corrupt("its time does not fit its scope");
+  if (!timed) return corrupt_signature("its time does not fit its scope");
   if (std::find(claim.signed_headers.begin(), claim.signed_headers.end(), "host") ==
       claim.signed_headers.end()) {
-    return corrupt("the host is not signed");
+    return corrupt_signature("the host is not signed");
   }
   return {};
 }
@@ -83,7 +84,7 @@ Result<SigV4Claim> claim_of_header(const http::Request& request, std::string_vie
   for (const std::string& part : split(value.substr(kAlgorithm.size()), ',')) {
     const std::string_view text = trim(part);
     const size_t equals = text.find('=');
-    if (equals == std::string_view::npos) return corrupt("malformed");
+    if (equals == std::string_view::npos) return corrupt_signature("malformed");
     const std::string_view name = text.substr(0, equals);
     if (name == "Credential") PD_TRY(read_scope(text.substr(equals + 1), claim));
     if (name == "SignedHeaders") claim.signed_headers = split(text.substr(equals + 1), ';');
@@ -98,7 +99,8 @@ Result<SigV4Claim> claim_of_query(const std::vector<Pair>& parameters) {
   const std::string* credential = find_parameter(parameters, "X-Amz-Credential");
   const std::string* time = find_parameter(parameters, "X-Amz-Date");
   const std::string* headers = find_parameter(parameters, "X-Amz-SignedHeaders");
-  if (credential == nullptr || time == nullptr || headers == nullptr) return corrupt("incomplete");
+  if (credential == nullptr || time == nullptr || headers == nullptr)
+    return corrupt_signature("incomplete");
   PD_TRY(read_scope(*credential, claim));
   claim.time = *time;
   claim.signed_headers = split(*headers, ';');

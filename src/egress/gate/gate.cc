@@ -22,7 +22,7 @@ using model::SandboxId;
 
 // Of connections whose program is gone: to end on their own, and after they were told to.
 constexpr std::chrono::milliseconds kLastWords{200};
-constexpr std::chrono::milliseconds kPatience{5000};
+constexpr std::chrono::milliseconds kPatienceAtEnd{5000};
 
 Error refusal_of(const EgressEvent& event, const std::string& what) {
   return Error(Code::permission_denied, fmt::format("{}: {} ({})", what, event.reason, event.rule))
@@ -66,7 +66,7 @@ class GateImpl : public Gate {
     }
     sandbox->wait_for_quiet(kLastWords);
     leave(*sandbox);
-    sandbox->wait_for_quiet(kPatience);
+    sandbox->wait_for_quiet(kPatienceAtEnd);
   }
 
   Result<SyntheticPair> resolve(const NameRequest& request) override {

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "egress/credentials/scanner.h"
 #include "egress/gate/hold_push.h"
+#include "egress/gate/push_limits.h"
 #include "egress/gate/ssh_push.h"
 #include "egress/git/exec_command.h"
 #include "egress/git/push_report.h"
@@ -22,8 +23,6 @@ using wire::SshFrameKind;
 
 constexpr auto kCommand = 45s;  // for keys to be agreed on and a command to be asked for
 constexpr auto kParting = 5s;   // for the program to take leave
-constexpr size_t kMaxCommands = 320 * 1024;  // of a push
-constexpr size_t kMaxDrained = 64u << 20;    // of a push that is refused
 
 // Versions of git's protocol; anything else is nothing that a host should be told.
 std::string protocol_of(std::string_view asked) {

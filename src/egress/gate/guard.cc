@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "egress/gate/admitted.h"
 #include "egress/gate/hold_push.h"
+#include "egress/gate/push_limits.h"
 #include "egress/git/push_report.h"
 #include "sys/digest.h"
 
@@ -16,8 +17,6 @@ using http::Refusal;
 using http::Request;
 using model::EgressEvent;
 
-constexpr size_t kMaxCommands = 320 * 1024;  // of a push
-constexpr size_t kMaxDrained = 64u << 20;    // of a push that is refused
 constexpr std::string_view kReceivePack = "/git-receive-pack";
 constexpr size_t kMaxSignedBody = 16u << 20;  // that must be hashed before it is sent
 

@@ -7,6 +7,7 @@
 #include "egress/git/packet.h"
 #include "egress/pushes/push_store.h"
 #include "egress/testing/harness.h"
+#include "egress/testing/samples.h"
 
 namespace paddock::egress {
 namespace {
@@ -408,8 +409,6 @@ TEST(Https, WithoutConditionsItStaysShut) {
 
 // --- credentials
 // -----------------------------------------------------------------------------------
-
-const std::string kToken = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 LoadedCredential token_for(const std::string& host) {
   model::Credential source;

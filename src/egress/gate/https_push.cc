@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 120s;          // for one answer
-constexpr size_t kMaxAnswer = 64u << 20;  // a list of refs may be long
+constexpr auto kPatienceWithAnswer = 120s;    // for one answer
+constexpr size_t kMaxHttpAnswer = 64u << 20;  // a list of refs may be long
 constexpr size_t kPiece = 256 * 1024;
 
 // The next bytes of a file, empty at its end.
@@ -31,7 +31,7 @@ class HttpsPush : public PushChannel {
   Result<git::Refs> refs(net::Task& task) override {
     http::Request request = head("GET", "/info/refs?service=git-receive-pack");
     const std::string body =
-        PD_TRY(ask(task, {.request = std::move(request), .answer_limit = kMaxAnswer}));
+        PD_TRY(ask(task, {.request = std::move(request), .answer_limit = kMaxHttpAnswer}));
     auto refs = PD_TRY(git::parse_advertisement(body));
     if (refs) return std::move(*refs);
     return Error(Code::data_corrupt, "the host's list of refs is cut off");
@@ -63,7 +63,8 @@ class HttpsPush : public PushChannel {
     const auto tls = PD_TRY(open_tls_to_host(
         task, place_.core,
         {.stream = *dialled.stream, .target = place_.target, .protocols = {"http/1.1"}}));
-    net::Deadline deadline(net::loop_of(task), kPatience, [&] { dialled.stream->abort(); });
+    net::Deadline deadline(net::loop_of(task), kPatienceWithAnswer,
+                           [&] { dialled.stream->abort(); });
     auto answered = http::ask(task, *tls, std::move(asked));
     if (deadline.expired()) return Error(Code::timed_out, "no answer within 120 s");
     http::Answered answer = PD_TRY(std::move(answered));

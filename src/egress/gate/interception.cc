@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 20s;
+constexpr auto kPatienceWithHandshake = 20s;
 constexpr std::string_view kUnderstood[] = {"h2", "http/1.1"};
 
 // Those of the client's protocols that can be looked into, in its order.
@@ -25,7 +25,7 @@ std::vector<std::string> offered(const tls::ClientHello& hello) {
 }
 
 Status shake(net::Task& task, net::TlsStream& stream) {
-  net::Deadline deadline(net::loop_of(task), kPatience, [&] { stream.abort(); });
+  net::Deadline deadline(net::loop_of(task), kPatienceWithHandshake, [&] { stream.abort(); });
   Status status = stream.handshake(task);
   if (deadline.disarm() != net::Deadline::State::expired) return status;
   return Error(Code::timed_out, "TLS handshake: no answer within 20 s");

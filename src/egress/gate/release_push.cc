@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "egress/credentials/scanner.h"
 #include "egress/gate/push_channel.h"
+#include "egress/gate/push_limits.h"
 #include "egress/git/operation.h"
 #include "sys/clock.h"
 #include "sys/files.h"
@@ -16,8 +17,6 @@
 namespace paddock::egress {
 namespace {
 
-// As far as the commands of a push may go.
-constexpr size_t kMaxCommands = 320 * 1024;
 constexpr size_t kMaxReason = 1024;
 
 // What is to be held may be released; what the rules refuse by now may not.

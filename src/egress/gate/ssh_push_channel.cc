@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 using wire::SshFrame;
 using wire::SshFrameKind;
 
-constexpr auto kPatience = 120s;        // for the host's next word
-constexpr size_t kMaxRefs = 64u << 20;  // a list of refs may be long
-constexpr size_t kMaxAnswer = 1u << 20;
+constexpr auto kPatienceWithHost = 120s;  // for the host's next word
+constexpr size_t kMaxRefs = 64u << 20;    // a list of refs may be long
+constexpr size_t kMaxSshAnswer = 1u << 20;
 constexpr size_t kMaxErrors = 4096;
 
 // One session of git-receive-pack.
@@ -46,7 +46,7 @@ class SshPush : public PushChannel {
     PD_TRY(host_->write(task, SshFrameKind::end, ""));
     output_.clear();
     while (PD_TRY(read_more(task)) == More::some) {
-      if (output_.size() > kMaxAnswer) return Error(Code::resource_exhausted, "a long answer");
+      if (output_.size() > kMaxSshAnswer) return Error(Code::resource_exhausted, "a long answer");
     }
     if (output_.empty()) return said();
     return std::move(output_);
@@ -77,7 +77,7 @@ class SshPush : public PushChannel {
 
   enum class More { some, none };
   Result<More> read_more(net::Task& task) {
-    const SshFrame frame = PD_TRY(host_->read_within(task, kPatience));
+    const SshFrame frame = PD_TRY(host_->read_within(task, kPatienceWithHost));
     if (frame.kind == SshFrameKind::data) output_ += frame.payload;
     if (frame.kind == SshFrameKind::error_data && errors_.size() < kMaxErrors) {
       errors_ += frame.payload;

@@ -9,8 +9,8 @@ namespace {
 
 using model::IpAddress;
 
-constexpr std::chrono::milliseconds kPatience{15000};       // with the last address
-constexpr std::chrono::milliseconds kPatienceOfMany{3000};  // while there are others to try
+constexpr std::chrono::milliseconds kPatienceWithLast{15000};   // with the last address
+constexpr std::chrono::milliseconds kPatienceWithOthers{3000};  // while there are others to try
 constexpr size_t kMaxTried = 6;
 
 Error refused(const Target& target, const IpAddress& address, std::string_view why) {
@@ -67,7 +67,7 @@ Result<Upstream> Dialler::dial(net::Task& task, const Target& target, const Poli
   const std::vector<IpAddress> addresses = PD_TRY(addresses_of(task, target, policy));
   Error last(Code::unavailable, "dialling " + to_string(target.host) + ": no address");
   for (const IpAddress& address : addresses) {
-    const auto patience = address == addresses.back() ? kPatience : kPatienceOfMany;
+    const auto patience = address == addresses.back() ? kPatienceWithLast : kPatienceWithOthers;
     auto stream = net::dial(task, address, target.port, patience);
     if (stream.ok()) return Upstream{std::move(*stream), address};
     last = std::move(stream).error();

@@ -6,10 +6,10 @@
 namespace paddock::egress::git {
 namespace {
 
-constexpr size_t kMaxBytes = 64u << 20;
+constexpr size_t kMaxRefs = 64u << 20;
 constexpr std::string_view kService = "# service=git-receive-pack";
 
-Error corrupt(std::string_view why) {
+Error corrupt_refs(std::string_view why) {
   return Error(Code::data_corrupt, "reading the host's refs: " + std::string(why));
 }
 
@@ -21,7 +21,7 @@ Status take_line(std::string_view line, Refs& refs) {
   line = line.substr(0, line.find('\0'));
   const size_t blank = line.find(' ');
   if (blank != 40 && blank != 64) {
-    return corrupt("'" + printable(line.substr(0, 80)) + "' names no ref");
+    return corrupt_refs("'" + printable(line.substr(0, 80)) + "' names no ref");
   }
   const std::string_view name = line.substr(blank + 1);
   // ".have" is an object, "capabilities^{}" stands where there is no ref.
@@ -32,7 +32,7 @@ Status take_line(std::string_view line, Refs& refs) {
 }  // namespace
 
 Result<std::optional<Refs>> parse_advertisement(std::string_view bytes) {
-  if (bytes.size() > kMaxBytes) return corrupt("it is too long");
+  if (bytes.size() > kMaxRefs) return corrupt_refs("it is too long");
   Refs refs;
   bool service = false;
   while (true) {

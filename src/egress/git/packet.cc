@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kDigits = 4;
 
-Error corrupt(std::string why) {
+Error corrupt_packet(std::string why) {
   return Error(Code::data_corrupt, "reading git's packets: " + std::move(why));
 }
 
@@ -20,10 +20,10 @@ Result<std::optional<size_t>> packet_length(std::string_view rest) {
   size_t length = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + kDigits, length, 16);
   if (error != std::errc() || end != rest.data() + kDigits) {
-    return corrupt("a packet has no length");
+    return corrupt_packet("a packet has no length");
   }
-  if (length != 0 && length <= kDigits) return corrupt("a packet is too short");
-  if (length > kMaxPacket) return corrupt("a packet is too long");
+  if (length != 0 && length <= kDigits) return corrupt_packet("a packet is too short");
+  if (length > kMaxPacket) return corrupt_packet("a packet is too long");
   return std::optional(length);
 }
 

@@ -28,7 +28,7 @@ std::string banded(char band, std::string_view bytes, size_t room) {
   return out;
 }
 
-Error corrupt(std::string_view why) {
+Error corrupt_report(std::string_view why) {
   return Error(Code::data_corrupt, fmt::format("reading the answer to a push: {}", why));
 }
 
@@ -37,12 +37,12 @@ Result<std::string> unband(std::string_view answer, std::string& messages) {
   std::string report;
   while (!answer.empty()) {
     const auto taken = PD_TRY(take_packet(answer));
-    if (!taken) return corrupt("it is cut off");
+    if (!taken) return corrupt_report("it is cut off");
     if (taken->flush) break;
     const char band = taken->bytes[0];  // packets are never empty
     const std::string_view bytes = taken->bytes.substr(1);
     if (band == kFatal) return Error(Code::unavailable, "the host: " + printable(trim(bytes)));
-    if (band != kData && band != kText) return corrupt("an unknown band");
+    if (band != kData && band != kText) return corrupt_report("an unknown band");
     (band == kData ? report : messages) += bytes;
   }
   return report;
@@ -61,7 +61,7 @@ Status take_line(std::string_view line, PushReport& report) {
     const std::string why = rest(4 + words[1].size());
     report.refs.push_back({words[1], why.empty() ? "refused" : why});
   } else if (words[0] != "option") {  // of report-status-v2
-    return corrupt("'" + printable(line.substr(0, 80)) + "' is no line of it");
+    return corrupt_report("'" + printable(line.substr(0, 80)) + "' is no line of it");
   }
   return {};
 }
@@ -97,7 +97,7 @@ Result<PushReport> parse_push_report(const PushRequest& request, std::string_vie
   }
   while (true) {
     const auto taken = PD_TRY(take_packet(answer));
-    if (!taken) return corrupt("it is cut off");
+    if (!taken) return corrupt_report("it is cut off");
     if (taken->flush) break;
     PD_TRY(take_line(taken->text(), report));
   }

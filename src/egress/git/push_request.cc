@@ -9,10 +9,10 @@ namespace paddock::egress::git {
 namespace {
 
 constexpr size_t kMaxChanges = 1024;
-constexpr size_t kMaxBytes = 256 * 1024;
+constexpr size_t kMaxChangesBytes = 256 * 1024;
 constexpr std::string_view kPushOptions = "push-options";
 
-Error corrupt(std::string why) {
+Error corrupt_changes(std::string why) {
   return Error(Code::data_corrupt, "reading what a push changes: " + std::move(why));
 }
 
@@ -34,23 +34,23 @@ Result<RefChange> parse_change(std::string_view line) {
   const std::vector<std::string> words = split(line, ' ');
   if (words.size() != 3 || !is_id(words[0]) || !is_id(words[1]) ||
       words[0].size() != words[1].size() || !is_ref(words[2])) {
-    return corrupt("'" + printable(line.substr(0, 80)) + "' is no command");
+    return corrupt_changes("'" + printable(line.substr(0, 80)) + "' is no command");
   }
   return RefChange{words[0], words[1], words[2]};
 }
 
 Status take_command(std::string_view line, PushRequest& request) {
-  if (line.starts_with("push-cert")) return corrupt("a signed push");
+  if (line.starts_with("push-cert")) return corrupt_changes("a signed push");
   if (line.starts_with("shallow ")) return {};
   const size_t nul = line.find('\0');
   if (nul != std::string_view::npos) {
-    if (!request.changes.empty()) return corrupt("capabilities behind the first command");
+    if (!request.changes.empty()) return corrupt_changes("capabilities behind the first command");
     for (std::string& word : split(line.substr(nul + 1), ' ')) {
       if (!word.empty()) request.capabilities.push_back(std::move(word));
     }
   }
   request.changes.push_back(PD_TRY(parse_change(line.substr(0, nul))));
-  if (request.changes.size() > kMaxChanges) return corrupt("too many commands");
+  if (request.changes.size() > kMaxChanges) return corrupt_changes("too many commands");
   return {};
 }
 
@@ -80,7 +80,7 @@ Result<std::optional<PushRequest>> parse_push_request(std::string_view bytes) {
   std::string_view rest = bytes;
   enum class Section { commands, options } section = Section::commands;
   while (true) {
-    if (bytes.size() - rest.size() > kMaxBytes) return corrupt("too many commands");
+    if (bytes.size() - rest.size() > kMaxChangesBytes) return corrupt_changes("too many commands");
     const std::optional<Packet> packet = PD_TRY(take_packet(rest));
     if (!packet) return std::optional<PushRequest>();
     if (!packet->flush) {

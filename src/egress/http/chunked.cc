@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxSizeLine = 1024;  // extensions included; they are dropped
 constexpr uint64_t kMaxChunk = 1ull << 40;
 
-Error corrupt(std::string why) {
+Error corrupt_chunk(std::string why) {
   return Error(Code::data_corrupt, "HTTP chunk: " + std::move(why));
 }
 
@@ -22,19 +22,19 @@ Error corrupt(std::string why) {
 Result<ChunkedDecoder::Step> ChunkedDecoder::take_size_line(std::string_view bytes) {
   const size_t newline = bytes.substr(0, kMaxSizeLine).find('\n');
   if (newline == std::string_view::npos) {
-    if (bytes.size() >= kMaxSizeLine) return corrupt("a size line of more than 1 KiB");
+    if (bytes.size() >= kMaxSizeLine) return corrupt_chunk("a size line of more than 1 KiB");
     return Step{};
   }
   std::string_view line = bytes.substr(0, newline);
   if (!line.ends_with('\r') || line.find('\r') != line.size() - 1)
-    return corrupt("a bare CR or LF");
+    return corrupt_chunk("a bare CR or LF");
   line.remove_suffix(1);
   const std::string_view digits = line.substr(0, line.find(';'));
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), left_, 16);
   if (error != std::errc() || end != digits.data() + digits.size() || digits.empty() ||
       left_ > kMaxChunk) {
-    return corrupt("size '" + printable(line.substr(0, 40)) + "'");
+    return corrupt_chunk("size '" + printable(line.substr(0, 40)) + "'");
   }
   state_ = left_ == 0 ? State::trailers : State::data;
   return Step{.data = {}, .used = newline + 1};
@@ -42,7 +42,7 @@ Result<ChunkedDecoder::Step> ChunkedDecoder::take_size_line(std::string_view byt
 
 Result<ChunkedDecoder::Step> ChunkedDecoder::take_data_end(std::string_view bytes) {
   if (bytes.substr(0, 2) != std::string_view("\r\n").substr(0, bytes.size())) {
-    return corrupt("longer than its size");
+    return corrupt_chunk("longer than its size");
   }
   if (bytes.size() < 2) return Step{};
   state_ = State::size_line;
@@ -61,7 +61,7 @@ Result<ChunkedDecoder::Step> ChunkedDecoder::take_trailers(std::string_view byte
   for (const Field& field : trailers_) {
     if (field.name == "content-length" || field.name == "transfer-encoding" ||
         field.name == "host") {
-      return corrupt(field.name + " in a trailer");
+      return corrupt_chunk(field.name + " in a trailer");
     }
   }
   state_ = State::finished;

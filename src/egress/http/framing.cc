@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kShown = 60;
 
-Error corrupt(std::string why) {
+Error corrupt_framing(std::string why) {
   return Error(Code::data_corrupt, "HTTP: " + std::move(why));
 }
 
@@ -26,14 +26,15 @@ bool is_field_byte(char c) {
 }
 
 Result<Field> parse_field(std::string_view line) {
-  if (line.front() == ' ' || line.front() == '\t') return corrupt("a folded header line");
+  if (line.front() == ' ' || line.front() == '\t') return corrupt_framing("a folded header line");
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return corrupt("a header line without ':' " + quoted(line));
+  if (colon == std::string_view::npos)
+    return corrupt_framing("a header line without ':' " + quoted(line));
   const std::string_view name = line.substr(0, colon);
-  if (!is_token(name)) return corrupt("a header named " + quoted(name));
+  if (!is_token(name)) return corrupt_framing("a header named " + quoted(name));
   std::string_view value = line.substr(colon + 1);
   if (!std::all_of(value.begin(), value.end(), is_field_byte)) {
-    return corrupt(fmt::format("a control character in header {}", name));
+    return corrupt_framing(fmt::format("a control character in header {}", name));
   }
   const size_t first = value.find_first_not_of(" \t");
   value = first == std::string_view::npos ? "" : value.substr(first);
@@ -63,17 +64,17 @@ Result<std::optional<std::string_view>> find_head(std::string_view stream) {
   const std::string_view window = stream.substr(0, kMaxHead);
   size_t lines = 0;
   for (size_t at = 0;;) {
-    if (lines++ > kMaxFields + 1) return corrupt("more than 256 header lines");
+    if (lines++ > kMaxFields + 1) return corrupt_framing("more than 256 header lines");
     const size_t newline = window.find('\n', at);
     const std::string_view line = window.substr(at, newline - at);
     if (newline == std::string_view::npos) {
-      if (window.size() == kMaxHead) return corrupt("a head of more than 64 KiB");
+      if (window.size() == kMaxHead) return corrupt_framing("a head of more than 64 KiB");
       return std::optional<std::string_view>();
     }
-    if (!line.ends_with('\r')) return corrupt("a line that ends in LF alone");
-    if (line.find('\r') != line.size() - 1) return corrupt("a CR inside a line");
+    if (!line.ends_with('\r')) return corrupt_framing("a line that ends in LF alone");
+    if (line.find('\r') != line.size() - 1) return corrupt_framing("a CR inside a line");
     if (line.size() == 1) {
-      if (at == 0) return corrupt("an empty line where a message begins");
+      if (at == 0) return corrupt_framing("an empty line where a message begins");
       return std::optional(window.substr(0, newline + 1));
     }
     at = newline + 1;
@@ -92,7 +93,7 @@ Result<Fields> parse_fields(std::string_view lines) {
   while (!lines.empty()) {
     const std::string_view line = take_line(lines);
     if (line.empty()) break;
-    if (fields.size() == kMaxFields) return corrupt("more than 256 header lines");
+    if (fields.size() == kMaxFields) return corrupt_framing("more than 256 header lines");
     fields.push_back(PD_TRY(parse_field(line)));
   }
   return fields;
@@ -101,17 +102,18 @@ Result<Fields> parse_fields(std::string_view lines) {
 Result<std::optional<Body>> declared_body(const Fields& fields) {
   const auto lengths = fields_named(fields, "content-length");
   const auto codings = fields_named(fields, "transfer-encoding");
-  if (lengths.size() + codings.size() > 1) return corrupt("the length of the body given twice");
+  if (lengths.size() + codings.size() > 1)
+    return corrupt_framing("the length of the body given twice");
   if (!codings.empty()) {
     if (lower_case(codings[0]->value) != "chunked") {
-      return corrupt("transfer coding " + quoted(codings[0]->value));
+      return corrupt_framing("transfer coding " + quoted(codings[0]->value));
     }
     return std::optional(Body{.kind = BodyKind::chunked, .size = 0});
   }
   if (lengths.empty()) return std::optional<Body>();
   const auto size = parse_u64(lengths[0]->value);
   if (!size || *size > uint64_t{std::numeric_limits<int64_t>::max()}) {
-    return corrupt("content-length " + quoted(lengths[0]->value));
+    return corrupt_framing("content-length " + quoted(lengths[0]->value));
   }
   return std::optional(Body{.kind = BodyKind::sized, .size = *size});
 }

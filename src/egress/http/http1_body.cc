@@ -7,7 +7,7 @@
 namespace paddock::egress::http {
 namespace {
 
-constexpr size_t kRead = 16 * 1024;
+constexpr size_t kBodyRead = 16 * 1024;
 
 Error cut_off() {
   return Error(Code::unavailable, "HTTP: the connection ended inside a body");
@@ -17,7 +17,7 @@ Error cut_off() {
 
 Result<size_t> Inflow::read_more(net::Task& task) {
   PD_TRY(stream->wait_readable(task));
-  std::array<char, kRead> buffer;
+  std::array<char, kBodyRead> buffer;
   const size_t count = PD_TRY(stream->read(task, buffer));
   pending.append(buffer.data(), count);
   return count;

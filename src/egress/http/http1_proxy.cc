@@ -15,13 +15,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kParting = 2s;                // for a peer to close after we did
+constexpr auto kHttp1Parting = 2s;           // for a peer to close after we did
 constexpr auto kLateBody = 30s;              // of a request that was answered already
 constexpr size_t kMaxDrained = 1024 * 1024;  // of a body that nobody reads
 
 // A request that was sent on and the response that is awaited.
-struct Exchange {
-  Exchange(net::Loop& loop, RequestHead asked) : head(std::move(asked)), done(loop) {}
+struct Http1Exchange {
+  Http1Exchange(net::Loop& loop, RequestHead asked) : head(std::move(asked)), done(loop) {}
 
   RequestHead head;
   std::unique_ptr<AdmittedRequest> admitted;
@@ -86,7 +86,7 @@ class Http1Proxy {
   }
 
   Result<Next> carry(net::Task& task, RequestHead head) {
-    auto exchange = std::make_shared<Exchange>(loop_, std::move(head));
+    auto exchange = std::make_shared<Http1Exchange>(loop_, std::move(head));
     Http1Body body(requests_, exchange->head.body);
     if (exchange->head.expects_continue) {
       body.set_before_reading(
@@ -105,7 +105,7 @@ class Http1Proxy {
 
   // The guard wants to see the body: the client must be told to send it, and the host need not be
   // asked any more.
-  Status go_on(net::Task& task, Exchange& exchange) {
+  Status go_on(net::Task& task, Http1Exchange& exchange) {
     remove_field(exchange.head.request.fields, "expect");
     return connection_.client.write(task, "HTTP/1.1 100 Continue\r\n\r\n");
   }
@@ -121,7 +121,7 @@ class Http1Proxy {
     return {};
   }
 
-  Result<Next> send_on(net::Task& task, const std::shared_ptr<Exchange>& exchange,
+  Result<Next> send_on(net::Task& task, const std::shared_ptr<Http1Exchange>& exchange,
                        Http1Body& body) {
     open_ = exchange;
     ++exchanges_;
@@ -153,7 +153,7 @@ class Http1Proxy {
   }
 
   // From now on frames of a WebSocket.
-  Result<Next> carry_upgraded(net::Task& task, Exchange& exchange) {
+  Result<Next> carry_upgraded(net::Task& task, Http1Exchange& exchange) {
     net::Stream& client = connection_.client;
     const net::Tap tap = tap_of(exchange.admitted->request_body());
     if (!requests_.pending.empty()) {
@@ -183,9 +183,9 @@ class Http1Proxy {
   }
 
   // The open exchange, once bytes of a response are there; nullptr: the host ended while none was.
-  Result<std::shared_ptr<Exchange>> await_response(net::Task& task) {
+  Result<std::shared_ptr<Http1Exchange>> await_response(net::Task& task) {
     if (responses_.pending.empty() && PD_TRY(responses_.read_more(task)) == 0) {
-      if (open_ == nullptr) return std::shared_ptr<Exchange>();
+      if (open_ == nullptr) return std::shared_ptr<Http1Exchange>();
       return Error(Code::unavailable, "HTTP: the host closed the connection without a response");
     }
     if (open_ == nullptr) return Error(Code::data_corrupt, "HTTP: a response without a request");
@@ -205,7 +205,7 @@ class Http1Proxy {
     }
   }
 
-  Status carry_response(net::Task& task, Exchange& exchange) {
+  Status carry_response(net::Task& task, Http1Exchange& exchange) {
     while (true) {
       ResponseHead head = PD_TRY(read_response_head(task, exchange.head.request.method));
       if (head.response.status == 101 && !exchange.head.upgrades) {
@@ -220,7 +220,7 @@ class Http1Proxy {
     }
   }
 
-  Status carry_response_body(net::Task& task, Exchange& exchange, const ResponseHead& head) {
+  Status carry_response_body(net::Task& task, Http1Exchange& exchange, const ResponseHead& head) {
     Http1Body body(responses_, head.body);
     PD_TRY(send_http1_body(task, connection_.client, body, head.body,
                            exchange.admitted->response_body()));
@@ -232,9 +232,9 @@ class Http1Proxy {
     return {};
   }
 
-  Status carry_upgraded_response(net::Task& task, Exchange& exchange) {
+  Status carry_upgraded_response(net::Task& task, Http1Exchange& exchange) {
     upgraded_ = exchange.upgraded = true;
-    const std::shared_ptr<Exchange> kept = open_;
+    const std::shared_ptr<Http1Exchange> kept = open_;
     open_ = nullptr;
     exchange.done.set();
     const Status status = pump_upgraded_response(task, tap_of(kept->admitted->response_body()));
@@ -263,7 +263,7 @@ class Http1Proxy {
   // No response will come any more: the program is told in the best way that is left.
   void end_responses(net::Task& task, Status status) {
     upstream_ended_ = true;
-    const std::shared_ptr<Exchange> exchange = open_;
+    const std::shared_ptr<Http1Exchange> exchange = open_;
     if (exchange == nullptr) {
       (void)connection_.client.end_writing(task);
       return;
@@ -329,7 +329,7 @@ class Http1Proxy {
   // A close with bytes unread would be a reset, which can overtake the response.
   void drain(net::Task& task) {
     (void)connection_.client.end_writing(task);
-    net::Deadline deadline(loop_, kParting, [this] { connection_.client.abort(); });
+    net::Deadline deadline(loop_, kHttp1Parting, [this] { connection_.client.abort(); });
     for (size_t drained = 0; drained < kMaxDrained; drained += requests_.pending.size()) {
       requests_.pending.clear();
       auto more = requests_.read_more(task);
@@ -341,7 +341,7 @@ class Http1Proxy {
   void part(net::Task& task, const Status& status) {
     if (!status.ok() || !upstream_->end_writing(task).ok()) upstream_->abort();
     if (status.ok() && upgraded_) responses_ended_.wait_surely(task);
-    if (responses_ended_.wait_for(task, kParting) == net::Event::Outcome::timed_out)
+    if (responses_ended_.wait_for(task, kHttp1Parting) == net::Event::Outcome::timed_out)
       upstream_->abort();
     responses_ended_.wait_surely(task);
   }
@@ -356,7 +356,7 @@ class Http1Proxy {
   bool upgraded_ = false;
   size_t exchanges_ = 0;
   std::optional<net::Deadline> patience_;
-  std::shared_ptr<Exchange> open_;
+  std::shared_ptr<Http1Exchange> open_;
   net::Event responses_ended_;
 };
 

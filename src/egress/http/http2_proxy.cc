@@ -16,15 +16,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kParting = 2s;
+constexpr auto kHttp2Parting = 2s;
 constexpr int kMaxRunning = 512;
 // Fields of HTTP/1 that say nothing here, and would be refused (RFC 9113 section 8.2.2).
 constexpr std::string_view kOfConnection[] = {"connection",        "keep-alive", "proxy-connection",
                                               "transfer-encoding", "upgrade",    "te"};
 
 // One request, its response, and where both stand.
-struct Exchange {
-  explicit Exchange(net::Loop& loop)
+struct Http2Exchange {
+  explicit Http2Exchange(net::Loop& loop)
       : arrived(std::make_shared<net::Event>(loop)),
         to_host(std::make_shared<Http2Outflow>(loop)),
         to_program(std::make_shared<Http2Outflow>(loop)) {}
@@ -45,7 +45,7 @@ struct Exchange {
   bool over = false;
   bool reported = false;
 };
-using ExchangePtr = std::shared_ptr<Exchange>;
+using ExchangePtr = std::shared_ptr<Http2Exchange>;
 
 bool split_pseudo(Fields& fields, Request& request, std::string& scheme) {
   Fields plain;
@@ -162,7 +162,7 @@ class Http2Proxy {
       on_request_end(stream);
       return;
     }
-    auto exchange = std::make_shared<Exchange>(loop_);
+    auto exchange = std::make_shared<Http2Exchange>(loop_);
     exchange->below = stream;
     exchange->body_ended = last == Http2Events::Last::yes;
     std::string scheme;
@@ -388,7 +388,7 @@ class Http2Proxy {
   }
 
   // The program has taken bytes: the host may send as many more.
-  void pay(Exchange& exchange) {
+  void pay(Http2Exchange& exchange) {
     const uint64_t unpaid = std::exchange(exchange.to_program->unpaid, 0);
     if (exchange.above && unpaid > 0) host_.give_back(*exchange.above, unpaid);
   }
@@ -411,7 +411,7 @@ class Http2Proxy {
   void on_response_end(Http2StreamId stream, Fields trailers) {
     const auto found = by_host_.find(stream);
     if (found == by_host_.end() || found->second->over) return;
-    Exchange& exchange = *found->second;
+    Http2Exchange& exchange = *found->second;
     (void)exchange.admitted->response_body().finish(exchange.to_program->bytes);
     exchange.to_program->trailers = std::move(trailers);
     exchange.to_program->ended = true;
@@ -468,7 +468,7 @@ class Http2Proxy {
       connection_.upstream.abort();
       return;
     }
-    parting_ = std::make_unique<net::Deadline>(loop_, kParting, [this] {
+    parting_ = std::make_unique<net::Deadline>(loop_, kHttp2Parting, [this] {
       connection_.client.abort();
       connection_.upstream.abort();
     });

@@ -15,7 +15,7 @@ constexpr int32_t kConnectionWindow = 4 * 1024 * 1024;
 constexpr uint32_t kMaxStreams = 128;
 constexpr uint32_t kMaxHeadBytes = 64 * 1024;
 constexpr size_t kMaxFieldCount = 256;
-constexpr size_t kRead = 64 * 1024;
+constexpr size_t kSessionRead = 64 * 1024;
 
 Error broken(int code, std::string_view doing) {
   return Error(Code::data_corrupt, fmt::format("HTTP/2: {}: {}", doing, nghttp2_strerror(code)));
@@ -188,7 +188,7 @@ Status Http2Session::run_reader(net::Task& task) {
   std::string buffer;
   while (true) {
     PD_TRY(stream_.wait_readable(task));
-    buffer.resize(kRead);
+    buffer.resize(kSessionRead);
     const size_t count = PD_TRY(stream_.read(task, buffer));
     if (count == 0) return {};
     PD_TRY(receive(std::string_view(buffer).substr(0, count)));
@@ -204,7 +204,7 @@ Status Http2Session::run_writer(net::Task& task) {
     const ssize_t count = nghttp2_session_mem_send(session_, &bytes);
     if (count < 0) return broken(static_cast<int>(count), "what is to be sent");
     out.append(bytes, bytes + count);
-    if (count > 0 && out.size() < kRead / 2) continue;
+    if (count > 0 && out.size() < kSessionRead / 2) continue;
     if (!out.empty()) {
       PD_TRY(stream_.write(task, out));
       out.clear();

@@ -10,14 +10,14 @@
 namespace paddock::egress::http {
 namespace {
 
-constexpr size_t kShown = 80;
+constexpr size_t kMaxShown = 80;
 
-Error corrupt(std::string why) {
+Error corrupt_request(std::string why) {
   return Error(Code::data_corrupt, "HTTP request: " + std::move(why));
 }
 
-std::string quoted(std::string_view text) {
-  return "'" + printable(text.substr(0, kShown)) + "'";
+std::string shown(std::string_view text) {
+  return "'" + printable(text.substr(0, kMaxShown)) + "'";
 }
 
 bool is_target_byte(char c) {
@@ -28,15 +28,17 @@ bool is_target_byte(char c) {
 Status parse_request_line(std::string_view line, RequestHead& head) {
   const size_t first = line.find(' ');
   const size_t last = line.rfind(' ');
-  if (first == std::string_view::npos || first == last) return corrupt("line " + quoted(line));
+  if (first == std::string_view::npos || first == last)
+    return corrupt_request("line " + shown(line));
   const std::string_view method = line.substr(0, first);
   const std::string_view target = line.substr(first + 1, last - first - 1);
   const std::string_view version = line.substr(last + 1);
-  if (!is_token(method)) return corrupt("method " + quoted(method));
+  if (!is_token(method)) return corrupt_request("method " + shown(method));
   if (target.empty() || !std::all_of(target.begin(), target.end(), is_target_byte)) {
-    return corrupt("target " + quoted(target));
+    return corrupt_request("target " + shown(target));
   }
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") return corrupt("version " + quoted(version));
+  if (version != "HTTP/1.1" && version != "HTTP/1.0")
+    return corrupt_request("version " + shown(version));
   head.request.method = method;
   head.request.target = target;
   head.minor_version = version.back() == '1' ? 1 : 0;
@@ -47,7 +49,7 @@ Status take_host(RequestHead& head) {
   auto& fields = head.request.fields;
   const auto hosts = std::count_if(fields.begin(), fields.end(),
                                    [](const Field& field) { return field.name == "host"; });
-  if (hosts != 1) return corrupt(fmt::format("{} Host headers", hosts));
+  if (hosts != 1) return corrupt_request(fmt::format("{} Host headers", hosts));
   head.request.authority = find_field(fields, "host")->value;
   remove_field(fields, "host");
   return {};
@@ -71,12 +73,12 @@ Status shorten_target(RequestHead& head, Scheme scheme) {
   if (target == "*" && head.request.method == "OPTIONS") return {};
   const std::string_view prefix = scheme == Scheme::http ? "http://" : "https://";
   if (lower_case(target.substr(0, prefix.size())) != prefix)
-    return corrupt("target " + quoted(target));
+    return corrupt_request("target " + shown(target));
   const std::string_view rest = std::string_view(target).substr(prefix.size());
   const size_t path = std::min(rest.find_first_of("/?"), rest.size());
   if (!same_authority(rest.substr(0, path), head.request.authority, scheme)) {
-    return corrupt(
-        fmt::format("target {} for Host {}", quoted(target), quoted(head.request.authority)));
+    return corrupt_request(
+        fmt::format("target {} for Host {}", shown(target), shown(head.request.authority)));
   }
   std::string shortened(rest.substr(path));
   if (!shortened.starts_with('/')) shortened.insert(0, "/");
@@ -87,7 +89,7 @@ Status shorten_target(RequestHead& head, Scheme scheme) {
 Status read_body(RequestHead& head) {
   const std::optional<Body> body = PD_TRY(declared_body(head.request.fields));
   if (body && body->kind == BodyKind::chunked && head.minor_version == 0) {
-    return corrupt("chunked in HTTP/1.0");
+    return corrupt_request("chunked in HTTP/1.0");
   }
   head.body = body.value_or(Body());
   return {};
@@ -101,14 +103,14 @@ Status read_connection(RequestHead& head) {
   head.keeps_alive = head.minor_version == 1 ? !close : keep && !close;
   if (const Field* expect = find_field(fields, "expect")) {
     if (lower_case(expect->value) != "100-continue")
-      return corrupt("Expect " + quoted(expect->value));
+      return corrupt_request("Expect " + shown(expect->value));
     head.expects_continue = head.minor_version == 1;
   }
   const Field* upgrade = find_field(fields, "upgrade");
   if (upgrade == nullptr) return {};
   if (lower_case(upgrade->value) != "websocket" || !has_token(fields, "connection", "upgrade") ||
       head.body.kind != BodyKind::none || head.request.method != "GET") {
-    return Error(Code::unsupported, "HTTP request: an upgrade to " + quoted(upgrade->value));
+    return Error(Code::unsupported, "HTTP request: an upgrade to " + shown(upgrade->value));
   }
   head.upgrades = true;
   return {};

@@ -10,7 +10,7 @@ using std::string_literals::operator""s;
 std::string get(const std::string& lines, const std::string& target = "/a?b") {
   return "GET " + target + " HTTP/1.1\r\n" + lines + "\r\n";
 }
-RequestHead parse(const std::string& bytes) {
+RequestHead read_request(const std::string& bytes) {
   return parse_request_head(bytes, Scheme::http).value().value();
 }
 bool refused(const std::string& bytes) {
@@ -19,7 +19,7 @@ bool refused(const std::string& bytes) {
 
 TEST(RequestHead, AnOrdinaryRequestIsRead) {
   const std::string bytes = get("Host: A.example:80\r\nX-Y:  v w \t\r\nEmpty:\r\n");
-  const RequestHead head = parse(bytes + "GET /next");
+  const RequestHead head = read_request(bytes + "GET /next");
   EXPECT_EQ(head.request.method, "GET");
   EXPECT_EQ(head.request.target, "/a?b");
   EXPECT_EQ(head.request.path(), "/a");
@@ -43,7 +43,7 @@ TEST(RequestHead, EveryCutOfItAsksForMore) {
 TEST(RequestHead, WhatIsSentOnSaysTheSame) {
   const std::string bytes =
       "POST /x HTTP/1.1\r\nHost: a.example\r\nX-Odd: 1\r\nContent-Length: 3\r\n\r\n";
-  EXPECT_EQ(serialize(parse(bytes)), bytes);
+  EXPECT_EQ(serialize(read_request(bytes)), bytes);
 }
 
 TEST(RequestHead, OneHostIsNeeded) {
@@ -54,9 +54,10 @@ TEST(RequestHead, OneHostIsNeeded) {
 }
 
 TEST(RequestHead, AnAbsoluteTargetMustAgreeWithTheHost) {
-  EXPECT_EQ(parse(get("Host: a.example\r\n", "http://A.example:80/x?y")).request.target, "/x?y");
-  EXPECT_EQ(parse(get("Host: a.example\r\n", "HTTP://a.example")).request.target, "/");
-  EXPECT_EQ(parse(get("Host: a.example\r\n", "http://a.example?q")).request.target, "/?q");
+  EXPECT_EQ(read_request(get("Host: a.example\r\n", "http://A.example:80/x?y")).request.target,
+            "/x?y");
+  EXPECT_EQ(read_request(get("Host: a.example\r\n", "HTTP://a.example")).request.target, "/");
+  EXPECT_EQ(read_request(get("Host: a.example\r\n", "http://a.example?q")).request.target, "/?q");
   for (const char* target :
        {"http://b.example/", "http://a.example:81/", "https://a.example/", "ftp://a.example/",
         "http://u@a.example/", "http:///x", "a.example:80", "http://a.example.evil.example/"}) {
@@ -101,7 +102,9 @@ TEST(RequestHead, LinesThatTwoProgramsReadInTwoWaysAreRefused) {
 }
 
 TEST(RequestHead, TheLengthOfTheBodyIsSaidOnce) {
-  auto body = [](const std::string& lines) { return parse(get("Host: a\r\n" + lines)).body; };
+  auto body = [](const std::string& lines) {
+    return read_request(get("Host: a\r\n" + lines)).body;
+  };
   EXPECT_EQ(body("Content-Length: 12\r\n").size, 12u);
   EXPECT_EQ(body("Transfer-Encoding: Chunked\r\n").kind, BodyKind::chunked);
   for (const std::string& lines :
@@ -120,14 +123,16 @@ TEST(RequestHead, TheLengthOfTheBodyIsSaidOnce) {
 }
 
 TEST(RequestHead, KeepingTheConnectionFollowsTheVersion) {
-  EXPECT_FALSE(parse(get("Host: a\r\nConnection: foo, Close\r\n")).keeps_alive);
-  EXPECT_FALSE(parse("GET / HTTP/1.0\r\nHost: a\r\n\r\n").keeps_alive);
-  EXPECT_TRUE(parse("GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n").keeps_alive);
+  EXPECT_FALSE(read_request(get("Host: a\r\nConnection: foo, Close\r\n")).keeps_alive);
+  EXPECT_FALSE(read_request("GET / HTTP/1.0\r\nHost: a\r\n\r\n").keeps_alive);
+  EXPECT_TRUE(
+      read_request("GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n").keeps_alive);
 }
 
 TEST(RequestHead, OnlyWebSocketsMayUpgrade) {
   EXPECT_TRUE(
-      parse(get("Host: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n")).upgrades);
+      read_request(get("Host: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n"))
+          .upgrades);
   for (const std::string& lines :
        {"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"s,
         "Connection: Upgrade\r\nUpgrade: websocket, h2c\r\n"s, "Upgrade: websocket\r\n"s,
@@ -138,7 +143,7 @@ TEST(RequestHead, OnlyWebSocketsMayUpgrade) {
 }
 
 TEST(RequestHead, OnlyOneExpectationIsKnown) {
-  EXPECT_TRUE(parse(get("Host: a\r\nExpect: 100-Continue\r\n")).expects_continue);
+  EXPECT_TRUE(read_request(get("Host: a\r\nExpect: 100-Continue\r\n")).expects_continue);
   EXPECT_TRUE(refused(get("Host: a\r\nExpect: 200-ok\r\n")));
 }
 

@@ -7,7 +7,7 @@
 namespace paddock::egress::http {
 namespace {
 
-Error corrupt(std::string why) {
+Error corrupt_response(std::string why) {
   return Error(Code::data_corrupt, "HTTP response: " + std::move(why));
 }
 
@@ -18,13 +18,13 @@ Status parse_status_line(std::string_view line, ResponseHead& head) {
                       (line.size() == 12 || line[12] == ' ');
   const auto status = shaped ? parse_u64(line.substr(9, 3)) : std::nullopt;
   if (!status || *status < 100)
-    return corrupt("status line '" + printable(line.substr(0, 60)) + "'");
+    return corrupt_response("status line '" + printable(line.substr(0, 60)) + "'");
   head.minor_version = line[7] == '1' ? 1 : 0;
   head.response.status = static_cast<uint16_t>(*status);
   if (line.size() > 13) head.response.reason = line.substr(13);
   for (char c : head.response.reason) {
     if (static_cast<unsigned char>(c) < 0x20 && c != '\t')
-      return corrupt("a control character in it");
+      return corrupt_response("a control character in it");
   }
   return {};
 }

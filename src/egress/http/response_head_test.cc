@@ -5,13 +5,13 @@
 namespace paddock::egress::http {
 namespace {
 
-ResponseHead parse(const std::string& bytes, std::string_view method = "GET") {
+ResponseHead read_response(const std::string& bytes, std::string_view method = "GET") {
   return parse_response_head(bytes, method).value().value();
 }
 
 TEST(ResponseHead, AnOrdinaryResponseIsReadAndSentOn) {
   const std::string bytes = "HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\nX-Y: z\r\n\r\n";
-  const ResponseHead head = parse(bytes + "hello");
+  const ResponseHead head = read_response(bytes + "hello");
   EXPECT_EQ(head.response.status, 404);
   EXPECT_EQ(head.response.reason, "Not Found");
   EXPECT_EQ(head.body.size, 5u);
@@ -21,25 +21,25 @@ TEST(ResponseHead, AnOrdinaryResponseIsReadAndSentOn) {
 }
 
 TEST(ResponseHead, AReasonMayBeMissing) {
-  EXPECT_EQ(parse("HTTP/1.1 200\r\n\r\n").response.reason, "");
-  EXPECT_EQ(parse("HTTP/1.1 200 \r\n\r\n").response.reason, "");
+  EXPECT_EQ(read_response("HTTP/1.1 200\r\n\r\n").response.reason, "");
+  EXPECT_EQ(read_response("HTTP/1.1 200 \r\n\r\n").response.reason, "");
 }
 
 TEST(ResponseHead, WhetherABodyFollowsIsTheRequestsMatterToo) {
   const std::string sized = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
-  EXPECT_EQ(parse(sized, "HEAD").body.kind, BodyKind::none);
-  EXPECT_EQ(parse(sized, "GET").body.kind, BodyKind::sized);
-  EXPECT_EQ(parse("HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\n").body.kind, BodyKind::none);
-  EXPECT_EQ(parse("HTTP/1.1 204 x\r\n\r\n").body.kind, BodyKind::none);
-  const ResponseHead open_ended = parse("HTTP/1.1 200 OK\r\n\r\n");
+  EXPECT_EQ(read_response(sized, "HEAD").body.kind, BodyKind::none);
+  EXPECT_EQ(read_response(sized, "GET").body.kind, BodyKind::sized);
+  EXPECT_EQ(read_response("HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\n").body.kind, BodyKind::none);
+  EXPECT_EQ(read_response("HTTP/1.1 204 x\r\n\r\n").body.kind, BodyKind::none);
+  const ResponseHead open_ended = read_response("HTTP/1.1 200 OK\r\n\r\n");
   EXPECT_EQ(open_ended.body.kind, BodyKind::until_close);
   EXPECT_FALSE(open_ended.keeps_alive);
 }
 
 TEST(ResponseHead, InterimHeadsAreToldFromTheSwitch) {
-  EXPECT_TRUE(parse("HTTP/1.1 100 Continue\r\n\r\n").interim);
-  EXPECT_TRUE(parse("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n").interim);
-  EXPECT_FALSE(parse("HTTP/1.1 101 Switching Protocols\r\n\r\n").interim);
+  EXPECT_TRUE(read_response("HTTP/1.1 100 Continue\r\n\r\n").interim);
+  EXPECT_TRUE(read_response("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n").interim);
+  EXPECT_FALSE(read_response("HTTP/1.1 101 Switching Protocols\r\n\r\n").interim);
 }
 
 TEST(ResponseHead, WhatTwoProgramsReadInTwoWaysIsRefused) {

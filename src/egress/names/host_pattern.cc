@@ -8,7 +8,7 @@
 namespace paddock::egress {
 namespace {
 
-Error refused(std::string_view text, std::string why, std::string remedy) {
+Error refused_pattern(std::string_view text, std::string why, std::string remedy) {
   return Error(Code::invalid_argument, fmt::format("host pattern '{}': {}", printable(text), why))
       .set_remedy(std::move(remedy));
 }
@@ -22,11 +22,13 @@ Status check_wildcard_base(std::string_view text, const HostName& base, SharedSu
   if (shared == SharedSuffix::anything) return {};
   // The list's default rule makes every single label a suffix, known or not.
   if (is_suffix(base, PSL_TYPE_ICANN)) {
-    return refused(text, "anybody can register names there", "name the host, or \"*.its.domain\"");
+    return refused_pattern(text, "anybody can register names there",
+                           "name the host, or \"*.its.domain\"");
   }
   if (shared == SharedSuffix::refused && is_suffix(base, PSL_TYPE_ANY)) {
-    return refused(text, fmt::format("strangers own names below {}", base.str()),
-                   "name the host, or set shared_suffix = true in this rule to mean all of them");
+    return refused_pattern(
+        text, fmt::format("strangers own names below {}", base.str()),
+        "name the host, or set shared_suffix = true in this rule to mean all of them");
   }
   return {};
 }
@@ -35,16 +37,17 @@ Status check_wildcard_base(std::string_view text, const HostName& base, SharedSu
 
 Result<HostPattern> HostPattern::parse(std::string_view text, SharedSuffix shared) {
   if (text.find_first_not_of("*.") == std::string_view::npos && !text.empty()) {
-    return refused(text, "names every host there is",
-                   "list the hosts; for the whole public internet use the preset \"open\"");
+    return refused_pattern(text, "names every host there is",
+                           "list the hosts; for the whole public internet use the preset \"open\"");
   }
   const bool wildcard = text.starts_with("*.");
   const std::string_view rest = wildcard ? text.substr(2) : text;
   if (rest.find('*') != std::string_view::npos) {
-    return refused(text, "'*' stands only for whole labels in front", "write \"*.example.com\"");
+    return refused_pattern(text, "'*' stands only for whole labels in front",
+                           "write \"*.example.com\"");
   }
   if (model::Cidr::parse(rest).ok() || parse_host(rest).ok() != HostName::parse(rest).ok()) {
-    return refused(text, "is an address", "list it under \"addresses\"");
+    return refused_pattern(text, "is an address", "list it under \"addresses\"");
   }
   HostName base =
       PD_TRY_CTX(fmt::format("host pattern '{}'", printable(text)), HostName::parse(rest));

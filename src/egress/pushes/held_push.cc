@@ -11,17 +11,17 @@ namespace {
 
 using boost::json::object;
 
-Error corrupt(std::string_view field) {
+Error corrupt_field(std::string_view field) {
   return Error(Code::data_corrupt, fmt::format("field '{}' is not what it must be", field));
 }
 
 template <typename Number>
 Result<Number> get_number(const object& from, std::string_view field) {
   const boost::json::value* found = from.if_contains(field);
-  if (found == nullptr) return corrupt(field);
+  if (found == nullptr) return corrupt_field(field);
   boost::json::error_code error;
   const auto number = found->to_number<Number>(error);
-  if (error) return corrupt(field);
+  if (error) return corrupt_field(field);
   return number;
 }
 
@@ -29,12 +29,12 @@ template <typename E, size_t N>
 Result<E> get_name(const object& from, std::string_view field, const EnumNames<E, N>& names) {
   const std::string text = PD_TRY(model::get_bytes(from, field));
   const auto value = value_of(names, text);
-  if (!value) return corrupt(field);
+  if (!value) return corrupt_field(field);
   return *value;
 }
 
 Result<git::RefChange> read_change(const boost::json::value& value) {
-  if (!value.is_object()) return corrupt("changes");
+  if (!value.is_object()) return corrupt_field("changes");
   const object& from = value.get_object();
   return git::RefChange{.old_id = PD_TRY(model::get_bytes(from, "old")),
                         .new_id = PD_TRY(model::get_bytes(from, "new")),
@@ -55,7 +55,7 @@ boost::json::array to_json(const std::vector<PushRelease>& releases) {
 }
 
 Result<PushRelease> read_release(const boost::json::value& value) {
-  if (!value.is_object()) return corrupt("releases");
+  if (!value.is_object()) return corrupt_field("releases");
   const object& from = value.get_object();
   return PushRelease{.time_ms = PD_TRY(get_number<int64_t>(from, "time_ms")),
                      .uid = PD_TRY(get_number<uint32_t>(from, "uid")),
@@ -68,7 +68,7 @@ Result<std::vector<PushRelease>> read_releases(const object& from) {
   std::vector<PushRelease> out;
   const boost::json::value* releases = from.if_contains("releases");
   if (releases == nullptr) return out;
-  if (!releases->is_array()) return corrupt("releases");
+  if (!releases->is_array()) return corrupt_field("releases");
   for (const boost::json::value& release : releases->get_array()) {
     out.push_back(PD_TRY(read_release(release)));
   }
@@ -131,7 +131,7 @@ Result<HeldPush> parse_held_push(std::string_view text) {
   push.rule = PD_TRY(bytes("rule"));
   push.reason = PD_TRY(bytes("reason"));
   const boost::json::value* changes = from.if_contains("changes");
-  if (changes == nullptr || !changes->is_array()) return corrupt("changes");
+  if (changes == nullptr || !changes->is_array()) return corrupt_field("changes");
   for (const boost::json::value& change : changes->get_array()) {
     push.changes.push_back(PD_TRY(read_change(change)));
   }

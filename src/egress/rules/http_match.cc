@@ -16,7 +16,7 @@ using http::is_token;
 using http::lower_case;
 using model::TextList;
 using model::TextLists;
-using Parameters = std::vector<std::pair<std::string, std::string>>;
+using QueryParameters = std::vector<std::pair<std::string, std::string>>;
 
 enum class Sense { grant, refuse };
 
@@ -62,7 +62,7 @@ bool method_matches(const TextList& methods, const std::string& method, Sense se
   });
 }
 
-bool query_matches(const TextLists& wanted, const Parameters& parameters, Sense sense) {
+bool query_matches(const TextLists& wanted, const QueryParameters& parameters, Sense sense) {
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& condition) {
     std::vector<std::string> values;
     for (const auto& [name, value] : parameters) {
@@ -129,8 +129,8 @@ Result<TextLists> lower_names(const TextLists& headers) {
 
 }  // namespace
 
-Parameters query_parameters(std::string_view raw) {
-  Parameters out;
+QueryParameters query_parameters(std::string_view raw) {
+  QueryParameters out;
   if (raw.empty()) return out;
   for (std::string part : split(raw, '&')) {
     std::replace(part.begin(), part.end(), '+', ' ');

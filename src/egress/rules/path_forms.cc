@@ -4,19 +4,13 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/strings.h"
 
 namespace paddock::egress {
 namespace {
 
 constexpr int kMaxDecodings = 3;
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // The byte of an escape at the start of `text`, or -1.
 int escaped_byte(std::string_view text) {
@@ -50,16 +44,16 @@ std::string normalised(std::string_view raw) {
   return out;
 }
 
-enum class Parameters { kept, dropped };
+enum class PathParameters { kept, dropped };
 
 // Backslashes as slashes, empty and dot segments resolved, a slash at the end kept.
-std::string resolved(std::string_view path, Parameters parameters) {
+std::string resolved(std::string_view path, PathParameters parameters) {
   std::string slashes(path);
   std::replace(slashes.begin(), slashes.end(), '\\', '/');
   std::vector<std::string> kept;
   bool directory = false;
   for (std::string& segment : split(slashes, '/')) {
-    if (parameters == Parameters::dropped)
+    if (parameters == PathParameters::dropped)
       segment.resize(std::min(segment.size(), segment.find(';')));
     directory = segment.empty() || segment == "." || segment == "..";
     if (segment == ".." && !kept.empty()) kept.pop_back();
@@ -95,8 +89,8 @@ Result<std::vector<std::string>> path_forms(std::string_view raw) {
   std::string text(raw);
   for (int round = 0;; ++round) {
     std::string decoded = percent_decoded(text);
-    add(forms, resolved(decoded, Parameters::kept));
-    add(forms, resolved(decoded, Parameters::dropped));
+    add(forms, resolved(decoded, PathParameters::kept));
+    add(forms, resolved(decoded, PathParameters::dropped));
     if (decoded == text) return forms;
     if (round == kMaxDecodings) break;
     text = std::move(decoded);

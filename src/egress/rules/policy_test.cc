@@ -1,4 +1,5 @@
 #include "egress/rules/policy.h"
+#include "egress/testing/samples.h"
 
 #include <gtest/gtest.h>
 
@@ -34,9 +35,6 @@ std::shared_ptr<const Policy> policy(std::vector<EgressRule> rules) {
 std::string refusal(EgressRule rule) {
   auto compiled = Policy::compile({{{std::move(rule)}}});
   return compiled.ok() ? "" : compiled.error().describe();
-}
-Target target(std::string_view host, uint16_t port = 443) {
-  return {parse_host(host).value(), port};
 }
 Answer connect(const Policy& rules, std::string_view host, uint16_t port = 443, Seen seen = {}) {
   return rules.decide(target(host, port), seen).answer;

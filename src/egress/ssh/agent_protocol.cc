@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "base/strings.h"
+#include "egress/ssh/encoding.h"
 #include "sys/digest.h"
 
 namespace paddock::egress::ssh {
@@ -21,16 +22,6 @@ uint32_t number_at(std::string_view bytes) {
   uint32_t value = 0;
   for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
   return value;
-}
-
-std::string number(size_t value) {
-  std::string out;
-  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
-  return out;
-}
-
-std::string text(std::string_view bytes) {
-  return number(bytes.size()) + std::string(bytes);
 }
 
 Error malformed() {
@@ -105,7 +96,7 @@ Result<std::optional<std::string>> take_agent_message(std::string& bytes) {
 }
 
 std::string encode_agent_message(std::string_view body) {
-  return text(body);
+  return encoded(body);
 }
 
 Status check_request(std::string_view body, const AgentLeave& leave) {
@@ -138,8 +129,8 @@ Result<std::vector<AgentKey>> parse_keys(std::string_view body) {
 }
 
 std::string encode_keys(const std::vector<AgentKey>& keys) {
-  std::string out = kKeys + number(keys.size());
-  for (const AgentKey& key : keys) out += text(key.blob) + text(key.comment);
+  std::string out = kKeys + encoded(keys.size());
+  for (const AgentKey& key : keys) out += encoded(key.blob) + encoded(key.comment);
   return out;
 }
 

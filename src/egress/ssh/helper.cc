@@ -13,16 +13,16 @@ namespace {
 using wire::SshFrame;
 using wire::SshFrameKind;
 
-struct Pair {
+struct SocketPair {
   sys::SocketFd ours, theirs;
 };
 
-Result<Pair> make_pair() {
+Result<SocketPair> make_socket_pair() {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
     return Error::from_errno(errno, "making a socket pair");
   }
-  return Pair{sys::SocketFd(sys::Fd(fds[0])), sys::SocketFd(sys::Fd(fds[1]))};
+  return SocketPair{sys::SocketFd(sys::Fd(fds[0])), sys::SocketFd(sys::Fd(fds[1]))};
 }
 
 Code code_of(std::string_view name) {
@@ -54,8 +54,8 @@ Result<std::unique_ptr<Helper>> Helper::start(net::Loop& loop, const std::string
     return Error(Code::unsupported, "git over ssh needs paddock-ssh, which is not installed")
         .set_remedy("install it beside paddock, or use https");
   }
-  Pair wire = PD_TRY(make_pair());
-  Pair frames = PD_TRY(make_pair());
+  SocketPair wire = PD_TRY(make_socket_pair());
+  SocketPair frames = PD_TRY(make_socket_pair());
   sys::HelperProcess process{.program = program, .words = {side}, .fds = {}};
   process.fds.push_back(std::move(wire.theirs));
   process.fds.push_back(std::move(frames.theirs));

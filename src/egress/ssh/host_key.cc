@@ -8,6 +8,7 @@
 
 #include "base/base64.h"
 #include "base/strings.h"
+#include "egress/ssh/encoding.h"
 #include "net/certificate.h"
 #include "sys/files.h"
 #include "sys/path_lock.h"
@@ -22,23 +23,12 @@ constexpr size_t kBlock = 8;
 constexpr size_t kLine = 70;
 constexpr size_t kMaxFile = 64 * 1024;
 
-std::string number(size_t value) {
-  std::string out;
-  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
-  return out;
-}
-
-// As ssh writes strings (RFC 4251 section 5).
-std::string text(std::string_view bytes) {
-  return number(bytes.size()) + std::string(bytes);
-}
-
-struct Pair {
+struct KeyPair {
   std::string secret, open;  // 32 bytes each
 };
 
-Result<Pair> make_pair() {
-  Pair pair{sys::random_bytes(kKey), std::string(kKey, '\0')};
+Result<KeyPair> make_key_pair() {
+  KeyPair pair{sys::random_bytes(kKey), std::string(kKey, '\0')};
   // SAFETY: bytes as unsigned chars, kKey of them each.
   const net::PkeyPtr key(EVP_PKEY_new_raw_private_key(
       EVP_PKEY_ED25519, nullptr, reinterpret_cast<const unsigned char*>(pair.secret.data()), kKey));
@@ -51,18 +41,18 @@ Result<Pair> make_pair() {
   return pair;
 }
 
-std::string public_blob(const Pair& pair) {
-  return text(kType) + text(pair.open);
+std::string public_blob(const KeyPair& pair) {
+  return encoded(kType) + encoded(pair.open);
 }
 
 // PROTOCOL.key of OpenSSH, without a passphrase.
-std::string private_file(const Pair& pair) {
+std::string private_file(const KeyPair& pair) {
   const std::string check = sys::random_bytes(4);
   std::string secret =
-      check + check + public_blob(pair) + text(pair.secret + pair.open) + text("paddock");
+      check + check + public_blob(pair) + encoded(pair.secret + pair.open) + encoded("paddock");
   for (char pad = 1; secret.size() % kBlock != 0; ++pad) secret += pad;
-  std::string blob = std::string("openssh-key-v1\0", 15) + text("none") + text("none") + text("") +
-                     number(1) + text(public_blob(pair)) + text(secret);
+  std::string blob = std::string("openssh-key-v1\0", 15) + encoded("none") + encoded("none") +
+                     encoded("") + encoded(1) + encoded(public_blob(pair)) + encoded(secret);
   const std::string encoded = base64_encode(blob);
   std::string out = "-----BEGIN OPENSSH PRIVATE KEY-----\n";
   for (size_t at = 0; at < encoded.size(); at += kLine) out += encoded.substr(at, kLine) + "\n";
@@ -73,7 +63,7 @@ std::string private_file(const Pair& pair) {
 
 // The private file is written last: where it is, both are whole.
 Status make_files(const std::string& path) {
-  Pair pair = PD_TRY(make_pair());
+  KeyPair pair = PD_TRY(make_key_pair());
   const std::string open = std::string(kType) + " " + base64_encode(public_blob(pair));
   std::string file = private_file(pair);
   wipe(pair.secret);

@@ -10,10 +10,6 @@
 namespace paddock::engine {
 namespace {
 
-// Bytes on their way to the agent beyond which nothing more of it is heard: what it asks for is
-// answered, and an agent that asks and does not listen must not fill our memory.
-constexpr size_t kMaxBacklog = 2u << 20;
-
 Error gone() {
   return Error(Code::unavailable, "the sandbox is gone");
 }
@@ -78,7 +74,7 @@ void AgentSession::read(net::Task& task) {
     if (!readable.ok()) die(readable.error());
     flush();
     move(task);
-    while (!dead_ && !loop_.is_ending() && link_->channel().output().size() >= kMaxBacklog) {
+    while (!dead_ && !loop_.is_ending() && link_->channel().output().size() >= kMaxAgentBacklog) {
       has_room_.wait(task);
     }
   }
@@ -124,7 +120,7 @@ void AgentSession::flush() {
   const Status flushed = link_->flush();
   if (!flushed.ok()) return die(flushed.error());
   if (link_->wants_to_write()) must_write_.notify_all();
-  if (link_->channel().output().size() < kMaxBacklog) has_room_.notify_all();
+  if (link_->channel().output().size() < kMaxAgentBacklog) has_room_.notify_all();
 }
 
 void AgentSession::dispatch() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/agent_setup.h"
 #include "engine/live/catalogue.h"
 #include "engine/live/code_interpreter.h"
 #include "engine/live/guest_user.h"
@@ -16,9 +17,6 @@
 
 namespace paddock::engine {
 namespace {
-
-// The agent's own deadline lies this far behind ours.
-constexpr uint64_t kAgentSlackMs = 10'000;
 
 // Who is by a rule's name refused could be reached by number: then only names are open.
 void open_to_addresses(model::EgressPolicy& policy) {

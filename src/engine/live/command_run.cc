@@ -7,7 +7,7 @@
 namespace paddock::engine {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{60'000};  // for the next piece; then once more
+constexpr std::chrono::milliseconds kPiecePatience{60'000};  // for the next piece; then once more
 constexpr const char* kLoginShell =
     "if [ -x /bin/bash ]; then exec /bin/bash -l -c \"$1\"; else exec /bin/sh -l -c \"$1\"; fi";
 
@@ -16,7 +16,7 @@ constexpr const char* kLoginShell =
 Result<wire::Ended> run_to_end(net::Task& task, LiveSandbox::Started& started,
                                const OnOutput& on_output) {
   while (true) {
-    auto output = PD_TRY(started.reader->next(task, kPatience));
+    auto output = PD_TRY(started.reader->next(task, kPiecePatience));
     if (!output) continue;
     if (auto* end = std::get_if<OutputEnd>(&*output)) return std::move(end->ended);
     const auto& data = std::get<OutputData>(*output);

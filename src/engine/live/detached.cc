@@ -11,7 +11,7 @@
 namespace paddock::engine {
 namespace {
 
-constexpr std::chrono::hours kPatience{1};
+constexpr std::chrono::hours kRunPatience{1};
 // How long the end of a sandbox is waited for, and how often it is looked for.
 constexpr int64_t kEndPatienceUs = 60'000'000;
 constexpr std::chrono::milliseconds kEndRound{5};
@@ -50,7 +50,7 @@ void Sandboxes::follow_main(LiveSandbox& sandbox, std::shared_ptr<Process> proce
     {
       Process::Reader reader(process);
       while (!ended) {
-        auto output = reader.next(task, kPatience);
+        auto output = reader.next(task, kRunPatience);
         if (!output.ok()) return;  // the sandbox ended first, or is let go of
         if (*output && std::holds_alternative<OutputEnd>(**output)) {
           ended = std::get<OutputEnd>(**output).ended;

@@ -11,9 +11,9 @@
 namespace paddock::engine {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kWatchPatience{60};
 // What one answer carries; a watch that nobody asks keeps no more than its stream's credit.
-constexpr size_t kMaxEvents = 20'000;
+constexpr size_t kMaxWatchEvents = 20'000;
 constexpr size_t kMaxKept = 64;
 
 std::string letters_of(const WatchRequest& request) {
@@ -77,8 +77,8 @@ Result<WatchEvents> DirectoryWatch::take_until_now(net::Task& task) {
     const Status sent = command_->send_raw(task, ".");
     if (sent.ok()) ++asked_;  // else its end is in what comes
   }
-  while (answered_ < asked_ && events_.size() < kMaxEvents && !ended_) {
-    auto came = receive(task, kPatience);
+  while (answered_ < asked_ && events_.size() < kMaxWatchEvents && !ended_) {
+    auto came = receive(task, kWatchPatience);
     if (!came.ok()) break;
     if (!*came) return Error(Code::timed_out, "the sandbox's file program does not answer");
   }

@@ -13,7 +13,7 @@
 namespace paddock::engine {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kFilesPatience{60};
 constexpr size_t kFrameHead = 4;
 constexpr uint32_t kMaxReply = 32u << 20;
 constexpr size_t kMaxFrame = 256u << 10;
@@ -132,7 +132,7 @@ Result<FileCommand::Filled> FileCommand::fill_within(net::Task& task,
 }
 
 Result<bool> FileCommand::fill(net::Task& task) {
-  const Filled filled = PD_TRY(fill_within(task, kPatience));
+  const Filled filled = PD_TRY(fill_within(task, kFilesPatience));
   if (filled == Filled::no) {
     return Error(Code::timed_out, "the sandbox's file program does not answer");
   }
@@ -190,18 +190,18 @@ Result<std::string> FileCommand::more(net::Task& task) {
 Status FileCommand::send(net::Task& task, std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view piece = bytes.substr(0, kMaxFrame);
-    PD_TRY(started_.process->send_input(task, frame_of(piece), kPatience));
+    PD_TRY(started_.process->send_input(task, frame_of(piece), kFilesPatience));
     bytes.remove_prefix(piece.size());
   }
   return {};
 }
 
 Status FileCommand::send_raw(net::Task& task, std::string_view bytes) {
-  return started_.process->send_input(task, bytes, kPatience);
+  return started_.process->send_input(task, bytes, kFilesPatience);
 }
 
 Status FileCommand::commit(net::Task& task) {
-  return started_.process->send_input(task, frame_of({}), kPatience);
+  return started_.process->send_input(task, frame_of({}), kFilesPatience);
 }
 
 // ---- operations

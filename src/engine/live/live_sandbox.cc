@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/agent_setup.h"
 #include "engine/live/directory_watch.h"
 #include "engine/live/process_note.h"
 #include "sys/clock.h"
@@ -15,8 +16,6 @@ namespace {
 constexpr int64_t kKeepEndedMs = 30'000;
 constexpr size_t kMaxProcesses = 4096;
 constexpr int64_t kServiceStartMs = 60'000;
-// The agent's own deadline lies behind ours: it is for the time when we are not there.
-constexpr int64_t kAgentSlackMs = 10'000;
 
 void name_user(const GuestUser& user, wire::Start& start,
                std::map<std::string, std::string>& environment) {
@@ -341,7 +340,7 @@ Status LiveSandbox::tell_deadline(net::Task& task, std::optional<int64_t> deadli
   uint64_t left_ms = 0;  // none
   if (deadline_ms) {
     const int64_t left = std::max<int64_t>(*deadline_ms - sys::wall_clock_ms(), 1);
-    left_ms = static_cast<uint64_t>(left + kAgentSlackMs);
+    left_ms = static_cast<uint64_t>(left) + kAgentSlackMs;
   }
   message.mutable_deadline()->set_deadline_ms(left_ms);
   (void)PD_TRY(session_->call(task, std::move(message)));

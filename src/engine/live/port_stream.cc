@@ -8,7 +8,7 @@
 namespace paddock::engine {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kConnectPatience{10};
 
 Error broken() {
   return Error(Code::unavailable, "the connection to the port was broken off");
@@ -24,7 +24,7 @@ Result<std::unique_ptr<PortStream>> PortStream::open(net::Task& task,
   wire::ToAgent message;
   message.mutable_forward()->set_port(port);
   message.mutable_forward()->set_stream(made->stream_);
-  (void)PD_TRY(made->session_->call(task, std::move(message), kPatience));
+  (void)PD_TRY(made->session_->call(task, std::move(message), kConnectPatience));
   return made;
 }
 

@@ -9,7 +9,7 @@
 namespace paddock::engine {
 namespace {
 
-constexpr int64_t kKeepMs = 7ll * 86'400'000;
+constexpr int64_t kKeepRunsMs = 7ll * 86'400'000;
 
 std::string_view name_of_stream(OutputKind kind) {
   switch (kind) {
@@ -24,13 +24,13 @@ std::string_view name_of_stream(OutputKind kind) {
 }
 
 // argv may hold any bytes.
-std::string encode(const std::vector<std::string>& argv) {
+std::string encode_argv(const std::vector<std::string>& argv) {
   boost::json::array words;
   for (const std::string& word : argv) words.emplace_back(base64_encode(word));
   return model::json_text(words);
 }
 
-Result<std::vector<std::string>> decode(const std::string& text) {
+Result<std::vector<std::string>> decode_argv(const std::string& text) {
   std::vector<std::string> argv;
   const boost::json::value value = PD_TRY(model::parse_json(text));
   const Error corrupt(Code::data_corrupt, "the record of a detached run");
@@ -47,7 +47,7 @@ Result<EndedRun> run_of(const store::Row& row) {
   run.sandbox = row.text(0);
   if (!row.text(1).empty()) run.owner.key = PD_TRY(model::KeyId::parse(row.text(1)));
   if (row.integer(2) != 0) run.owner.reach = model::Owner::Reach::socket;
-  run.argv = PD_TRY(decode(row.text(3)));
+  run.argv = PD_TRY(decode_argv(row.text(3)));
   run.outcome = PD_TRY(model::decode_outcome(row.text(4)));
   run.ended_ms = row.integer(5);
   return run;
@@ -63,8 +63,8 @@ Status RunTable::put(const EndedRun& run) {
   return database_.execute(
       "INSERT OR REPLACE INTO ended_run (sandbox, owner, by_socket, argv, outcome, output, "
       "ended_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      {run.sandbox, run.owner.key.str(), by_socket, encode(run.argv), model::encode(run.outcome),
-       run.output, run.ended_ms});
+      {run.sandbox, run.owner.key.str(), by_socket, encode_argv(run.argv),
+       model::encode(run.outcome), run.output, run.ended_ms});
 }
 
 Result<std::optional<EndedRun>> RunTable::find(const std::string& sandbox) {
@@ -87,7 +87,7 @@ Result<std::vector<EndedRun>> RunTable::list() {
 
 Status RunTable::forget_old() {
   return database_.execute("DELETE FROM ended_run WHERE ended_ms < ?",
-                           {sys::wall_clock_ms() - kKeepMs});
+                           {sys::wall_clock_ms() - kKeepRunsMs});
 }
 
 std::string output_line(const OutputData& data) {

@@ -11,10 +11,10 @@ namespace paddock::engine {
 
 namespace {
 
-constexpr size_t kMaxText = 1000;
+constexpr size_t kMaxLogText = 1000;
 
 std::string shown(const std::string& text) {
-  return printable(text.substr(0, kMaxText));
+  return printable(text.substr(0, kMaxLogText));
 }
 
 // Of one that ended at once the pid may not be known yet.
@@ -30,7 +30,7 @@ LogEntry start_entry(const Process& process) {
   for (const std::string& word : process.request().argv) {
     if (!words.empty()) words += ' ';
     words += word;
-    if (words.size() > kMaxText) break;
+    if (words.size() > kMaxLogText) break;
   }
   LogEntry entry{.message = "a command has started", .fields = fields_of(process)};
   entry.fields["command"] = shown(words);

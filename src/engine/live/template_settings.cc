@@ -15,14 +15,14 @@ bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-Error corrupt() {
+Error corrupt_settings() {
   return Error(Code::data_corrupt, "what a template says of its sandboxes is not what was written");
 }
 
-Result<std::string> bytes_of(const json::object& object, const char* field) {
+Result<std::string> text_of_bytes(const json::object& object, const char* field) {
   const auto* value = object.if_contains(field);
   if (value == nullptr) return std::string();
-  if (!value->is_string()) return corrupt();
+  if (!value->is_string()) return corrupt_settings();
   return base64_decode(value->get_string());
 }
 
@@ -49,15 +49,15 @@ Result<TemplateSettings> decode_template_settings(const std::string& text) {
   const json::value value = PD_TRY(model::parse_json(text));
   const auto* object = value.if_object();
   const auto* environment = object == nullptr ? nullptr : object->if_contains("environment");
-  if (environment == nullptr || !environment->is_object()) return corrupt();
+  if (environment == nullptr || !environment->is_object()) return corrupt_settings();
   for (const auto& [name, encoded] : environment->get_object()) {
-    if (!encoded.is_string()) return corrupt();
+    if (!encoded.is_string()) return corrupt_settings();
     settings.environment.emplace(name, PD_TRY(base64_decode(encoded.get_string())));
   }
-  settings.directory = PD_TRY(bytes_of(*object, "directory"));
-  settings.user = PD_TRY(bytes_of(*object, "user"));
-  settings.start_command = PD_TRY(bytes_of(*object, "start"));
-  settings.ready_command = PD_TRY(bytes_of(*object, "ready"));
+  settings.directory = PD_TRY(text_of_bytes(*object, "directory"));
+  settings.user = PD_TRY(text_of_bytes(*object, "user"));
+  settings.start_command = PD_TRY(text_of_bytes(*object, "start"));
+  settings.ready_command = PD_TRY(text_of_bytes(*object, "ready"));
   return settings;
 }
 

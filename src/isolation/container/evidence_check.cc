@@ -10,7 +10,8 @@
 namespace paddock::isolation::container {
 namespace {
 
-constexpr const char* kNamespaces[] = {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"};
+constexpr const char* kNamespaceNames[] = {"user", "mnt", "pid",    "net",
+                                           "ipc",  "uts", "cgroup", "time"};
 
 // The kernel pads the fields of a map when it is read.
 std::vector<std::string> fields(const std::string& map) {
@@ -95,7 +96,7 @@ class Comparison {
   }
 
   void check_namespaces() {
-    for (const char* name : kNamespaces) {
+    for (const char* name : kNamespaceNames) {
       auto host = expected_.host_namespaces.find(name);
       auto inside = seen_.namespaces().find(name);
       if (inside == seen_.namespaces().end() || inside->second == 0) {
@@ -127,7 +128,7 @@ std::vector<std::string> compare_root(Expectation expected, const wire::Evidence
 
 std::map<std::string, uint64_t> own_namespaces() {
   std::map<std::string, uint64_t> inodes;
-  for (const char* name : kNamespaces) {
+  for (const char* name : kNamespaceNames) {
     auto inode = sys::namespace_inode(0, name);
     if (inode.ok()) inodes[name] = *inode;
   }

@@ -82,7 +82,9 @@ TEST(IdMap, TheOwnerOfAWorkspaceIsShownAsTheUserInside) {
     const IdMap map = owner_as_user(owner, 1000, kBase);
     EXPECT_EQ(shown(map, owner), kBase + 1000) << owner;
     expect_one_to_one(map);
-    if (owner != 0) EXPECT_EQ(shown(map, 0), kBase + kHostRootShownAs) << owner;
+    if (owner != 0) {
+      EXPECT_EQ(shown(map, 0), kBase + kHostRootShownAs) << owner;
+    }
     EXPECT_EQ(shown(map, 500), kBase + 500) << owner;
   }
 }

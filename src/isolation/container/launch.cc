@@ -28,8 +28,8 @@
 namespace paddock::isolation::container {
 namespace {
 
-constexpr uint64_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
-                                 CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_NEWTIME;
+constexpr uint64_t kNamespaceFlags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                                     CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_NEWTIME;
 // What the agent needs until it has built its network table and emptied its bounding set.
 constexpr uint64_t kAgentCapabilities = sys::capability_bit(CAP_NET_ADMIN) |
                                         sys::capability_bit(CAP_NET_BIND_SERVICE) |
@@ -167,7 +167,8 @@ class Launch {
       child.cpus = allowed_cpus(plan_.limits, facts_.cpus);
     }
     if (by_root()) child.identity = ChildPlan::Identity::root_inside;
-    auto agent = sys::clone_child({kNamespaces, launched_.cgroups.birth_fd()}, child_main, &child);
+    auto agent =
+        sys::clone_child({kNamespaceFlags, launched_.cgroups.birth_fd()}, child_main, &child);
     if (!agent.ok()) return explain_namespaces(std::move(agent).error());
     launched_.agent = std::move(*agent);
     launched_.stream = std::move(stream.first);

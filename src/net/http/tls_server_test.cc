@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using net::testing::read_text;
 using net::testing::run_on;
 
-const model::IpAddress kLoopback = model::IpAddress::parse("127.0.0.1").value();
+const model::IpAddress kTlsAddress = model::IpAddress::parse("127.0.0.1").value();
 
 void answer_path(Task& task, Exchange& exchange) {
   (void)exchange.respond(task, {200, {}, exchange.request().target}).ok();
@@ -28,7 +28,7 @@ class SecureServing : public ::testing::Test {
   void start(Patience patience = {}, size_t max_greetings = 256) {
     auto security = std::make_shared<Security>(Security{*identity_, refuse_plain, max_greetings});
     security->on_failed = [this](const Error&) { ++failed_; };
-    listener_ = Listener::open(loop_, kLoopback, 0).value();
+    listener_ = Listener::open(loop_, kTlsAddress, 0).value();
     loop_.spawn([this, patience, security](Task& task) {
       serve(task, listener_, answer_path, {.patience = patience, .security = security});
     });
@@ -38,7 +38,7 @@ class SecureServing : public ::testing::Test {
   }
 
   std::unique_ptr<SocketStream> connect(Task& task) {
-    return dial(task, kLoopback, listener_->port(), 5s).value();
+    return dial(task, kTlsAddress, listener_->port(), 5s).value();
   }
   std::unique_ptr<TlsStream> connect_tls(Task& task) {
     auto client = std::make_unique<TlsStream>(loop_, connect(task),

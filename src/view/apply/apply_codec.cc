@@ -5,7 +5,7 @@
 namespace paddock::view {
 namespace {
 
-constexpr std::string_view kMagic = "paddock journal 1\n";
+constexpr std::string_view kJournalMagic = "paddock journal 1\n";
 
 void encode(ByteWriter& writer, const Expected& expected) {
   writer.put_u64(static_cast<uint64_t>(expected.type));
@@ -76,11 +76,11 @@ std::string encode_journal(const Journal& journal) {
   writer.put_bytes(journal.bases.str());
   writer.put_bytes(journal.rebase);
   for (const Op& op : journal.ops) encode(writer, op);
-  return seal_record(kMagic, writer.bytes());
+  return seal_record(kJournalMagic, writer.bytes());
 }
 
 Result<Journal> decode_journal(const std::string& sealed) {
-  std::string bytes = PD_TRY(open_record(kMagic, sealed));
+  std::string bytes = PD_TRY(open_record(kJournalMagic, sealed));
   ByteReader reader(bytes);
   Journal journal;
   journal.tag = PD_TRY(reader.get_bytes());

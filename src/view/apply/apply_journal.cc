@@ -15,7 +15,7 @@
 namespace paddock::view {
 namespace {
 
-constexpr std::string_view kMagic = "paddock apply 1\n";
+constexpr std::string_view kApplyMagic = "paddock apply 1\n";
 constexpr size_t kMaxJournal = 1u << 30;
 constexpr std::string_view kLock = "lock";
 constexpr std::string_view kKept = "kept-";
@@ -44,7 +44,7 @@ Status JournalDir::write_intent(const Intent& intent) const {
   ByteWriter writer;
   writer.put_bytes(intent.bases.str());
   writer.put_bytes(intent.stage.str());
-  return sys::replace_file((dir_ / "intent").str(), seal_record(kMagic, writer.bytes()), 0600);
+  return sys::replace_file((dir_ / "intent").str(), seal_record(kApplyMagic, writer.bytes()), 0600);
 }
 
 Result<std::optional<Intent>> JournalDir::read_intent() const {
@@ -53,7 +53,7 @@ Result<std::optional<Intent>> JournalDir::read_intent() const {
     if (sealed.error().code() == Code::not_found) return std::optional<Intent>();
     return std::move(sealed).error();
   }
-  std::string bytes = PD_TRY(open_record(kMagic, *sealed));
+  std::string bytes = PD_TRY(open_record(kApplyMagic, *sealed));
   ByteReader reader(bytes);
   Intent intent;
   intent.bases = model::HostPath(PD_TRY(reader.get_bytes()));

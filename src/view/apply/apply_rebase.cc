@@ -7,8 +7,8 @@
 namespace paddock::view {
 namespace {
 
-constexpr uint64_t kMaxFile = 16u << 20;
-constexpr uint64_t kMaxStored = 128u << 20;
+constexpr uint64_t kMaxRebasedFile = 16u << 20;
+constexpr uint64_t kMaxRebased = 128u << 20;
 
 class Rebase {
  public:
@@ -31,9 +31,9 @@ class Rebase {
     sys::FileFd fd = PD_TRY(comparison_.open_after(delta));
     record.blob_at = PD_TRY(writer_.clone_blob(fd));
     uint64_t size = delta.after.state.size;
-    if (record.blob_at || size > kMaxFile || stored_ + size > kMaxStored) return {};
+    if (record.blob_at || size > kMaxRebasedFile || stored_ + size > kMaxRebased) return {};
     stored_ += size;
-    std::string bytes = PD_TRY(sys::read_all(fd, kMaxFile));
+    std::string bytes = PD_TRY(sys::read_all(fd, kMaxRebasedFile));
     record.blob_at = PD_TRY(writer_.write_blob(bytes));
     return {};
   }

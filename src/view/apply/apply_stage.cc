@@ -20,8 +20,6 @@ namespace {
 
 using model::FileType;
 
-constexpr size_t kMostSyncedSingly = 64;  // beyond it one sync of the file system costs less
-
 Error fail(const char* doing) {
   return Error::from_errno(errno, doing);
 }

@@ -14,6 +14,9 @@
 
 namespace paddock::view {
 
+// Beyond it one sync of the file system costs less.
+inline constexpr size_t kMostSyncedSingly = 64;
+
 class Stager {
  public:
   // All outlive the stager. `stage` is empty, private, and on the host tree's file system.

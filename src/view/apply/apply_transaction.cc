@@ -14,14 +14,13 @@
 #include "sys/xattr.h"
 #include "view/apply/apply_expect.h"
 #include "view/apply/apply_slots.h"
+#include "view/apply/apply_stage.h"
 #include "view/changes/change_stack.h"
 
 namespace paddock::view {
 namespace {
 
 using model::FileType;
-
-constexpr size_t kMostSyncedSingly = 64;
 
 Mismatch mismatch(const Op& op, std::string reason) {
   return {op.path, std::move(reason)};

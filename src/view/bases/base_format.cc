@@ -5,7 +5,7 @@
 namespace paddock::view {
 namespace {
 
-constexpr std::string_view kMagic = "paddock bases 1\n";
+constexpr std::string_view kBasesMagic = "paddock bases 1\n";
 
 void encode_object(ByteWriter& writer, const Object& object) {
   const model::FileState& state = object.state;
@@ -57,13 +57,13 @@ std::string encode_header(const SegmentHeader& header) {
   writer.put_u64(header.index_size);
   writer.put_bytes(header.index_digest);
   ByteWriter framed;
-  framed.put_bytes(seal_record(kMagic, writer.bytes()));
+  framed.put_bytes(seal_record(kBasesMagic, writer.bytes()));
   return framed.bytes();
 }
 
 Result<SegmentHeader> decode_header(std::string_view page) {
   std::string sealed = PD_TRY(ByteReader(page).get_bytes());
-  std::string bytes = PD_TRY(open_record(kMagic, sealed));
+  std::string bytes = PD_TRY(open_record(kBasesMagic, sealed));
   ByteReader reader(bytes);
   SegmentHeader header;
   header.role = static_cast<SegmentRole>(PD_TRY(reader.get_up_to(1)));

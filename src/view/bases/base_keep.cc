@@ -13,9 +13,9 @@
 namespace paddock::view {
 namespace {
 
-constexpr uint64_t kMaxFile = 16u << 20;     // bytes of one file that are copied
-constexpr uint64_t kMaxStored = 512u << 20;  // of one segment
-constexpr uint64_t kMaxHashed = 4ull << 30;  // bytes read for digests, of one segment
+constexpr uint64_t kMaxKeptFile = 16u << 20;  // bytes of one file that are copied
+constexpr uint64_t kMaxSegment = 512u << 20;  // of one segment
+constexpr uint64_t kMaxHashed = 4ull << 30;   // bytes read for digests, of one segment
 constexpr uint64_t kMaxDeletedFile = 1u << 20;
 constexpr uint64_t kMaxHashedOfDeleted = 64u << 20;
 
@@ -62,7 +62,7 @@ Status BaseKeeper::keep_open(const sys::Fd& fd, KeepBytes bytes, BaseWriter& wri
                              BaseRecord& record) {
   uint64_t size = record.object.state.size;
   if (bytes == KeepBytes::yes) {
-    return size <= kMaxFile ? keep_small(fd, writer, record) : keep_large(fd, writer, record);
+    return size <= kMaxKeptFile ? keep_small(fd, writer, record) : keep_large(fd, writer, record);
   }
   if (size > kMaxDeletedFile || hashed_of_deleted_ + size > kMaxHashedOfDeleted) return {};
   hashed_of_deleted_ += size;
@@ -73,14 +73,14 @@ Status BaseKeeper::keep_open(const sys::Fd& fd, KeepBytes bytes, BaseWriter& wri
 Status BaseKeeper::keep_small(const sys::Fd& fd, BaseWriter& writer, BaseRecord& record) {
   record.blob_at = PD_TRY(writer.clone_blob(fd));
   bool shared = record.blob_at.has_value();
-  Result<std::string> content = sys::read_all(fd, kMaxFile);
+  Result<std::string> content = sys::read_all(fd, kMaxKeptFile);
   if (!content.ok()) {
     // It grew: the caller sees that it changed.
     if (content.error().code() == Code::resource_exhausted) return {};
     return std::move(content).error();
   }
   record.object.state.digest = sys::sha256_hex(*content);
-  if (shared || stored_ + content->size() > kMaxStored) return {};
+  if (shared || stored_ + content->size() > kMaxSegment) return {};
   stored_ += content->size();
   record.blob_at = PD_TRY(writer.write_blob(*content));
   return {};

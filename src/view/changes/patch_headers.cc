@@ -6,7 +6,7 @@ namespace paddock::view {
 namespace {
 
 // No line of a hunk or of a binary patch begins like this.
-constexpr std::string_view kHeader = "diff --git ";
+constexpr std::string_view kDiffHeader = "diff --git ";
 
 // The name in "a/NAME b/NAME"; empty when the two differ (a rename, which names both in lines of
 // their own) or are in quotes already.
@@ -30,15 +30,15 @@ std::string quote_headers(std::string_view patch) {
     std::string_view line = patch.substr(0, length);
     patch.remove_prefix(length);
     std::string_view name;
-    if (line.substr(0, kHeader.size()) == kHeader && line.back() == '\n') {
-      name = name_in(line.substr(kHeader.size(), line.size() - kHeader.size() - 1));
+    if (line.substr(0, kDiffHeader.size()) == kDiffHeader && line.back() == '\n') {
+      name = name_in(line.substr(kDiffHeader.size(), line.size() - kDiffHeader.size() - 1));
     }
     if (name.find(' ') == std::string_view::npos) {
       quoted += line;
       continue;
     }
     std::string text(name);
-    quoted += kHeader;
+    quoted += kDiffHeader;
     quoted += quote_for_git("a/" + text) + " " + quote_for_git("b/" + text) + "\n";
   }
   return quoted;

@@ -16,16 +16,16 @@
 namespace paddock::view {
 namespace {
 
-using Entry = FastImportStream::Entry;
+using ImportEntry = FastImportStream::Entry;
 using model::FileType;
 
-constexpr uint64_t kMaxFile = 256u << 20;
+constexpr uint64_t kMaxPatchedFile = 256u << 20;
 constexpr uint64_t kMaxTotal = 2048ull << 20;
 constexpr size_t kMaxPatch = 1u << 30;
 
-Entry entry_of(const model::FileState& state) {
-  if (state.type == FileType::symlink) return Entry::symlink;
-  return (state.mode & 0100) != 0 ? Entry::executable : Entry::file;
+ImportEntry entry_of(const model::FileState& state) {
+  if (state.type == FileType::symlink) return ImportEntry::symlink;
+  return (state.mode & 0100) != 0 ? ImportEntry::executable : ImportEntry::file;
 }
 
 bool is_for_git(const Object& object) {
@@ -80,9 +80,9 @@ class PatchMaker {
   Status add_before(FastImportStream& stream, const Delta& delta) {
     if (!is_for_git(delta.before)) return {};
     if (delta.before.is(FileType::symlink)) {
-      return stream.add(delta.path, Entry::symlink, delta.before.state.target);
+      return stream.add(delta.path, ImportEntry::symlink, delta.before.state.target);
     }
-    Result<std::string> bytes = comparison_.before_bytes(delta, kMaxFile);
+    Result<std::string> bytes = comparison_.before_bytes(delta, kMaxPatchedFile);
     if (!bytes.ok() && bytes.error().code() == Code::failed_precondition) {
       bytes = host_bytes(delta);
       // The base was not kept and the host has no file there any more: it can only be added.
@@ -95,15 +95,15 @@ class PatchMaker {
   Result<std::string> host_bytes(const Delta& delta) const {
     if (!delta.host.is(FileType::regular)) return Error(Code::not_found, "the host has no file");
     sys::FileFd fd = PD_TRY(open_regular(comparison_.stack.host(), delta.path));
-    return sys::read_all(fd, kMaxFile);
+    return sys::read_all(fd, kMaxPatchedFile);
   }
 
   Status add_after(FastImportStream& stream, const Delta& delta) {
     if (!is_for_git(delta.after)) return {};
     if (delta.after.is(FileType::symlink)) {
-      return stream.add(delta.path, Entry::symlink, delta.after.state.target);
+      return stream.add(delta.path, ImportEntry::symlink, delta.after.state.target);
     }
-    Result<std::string> bytes = comparison_.after_bytes(delta, kMaxFile);
+    Result<std::string> bytes = comparison_.after_bytes(delta, kMaxPatchedFile);
     PD_TRY(count(bytes));
     return stream.add(delta.path, entry_of(delta.after.state), *bytes);
   }

@@ -9,7 +9,7 @@ namespace paddock::view {
 namespace {
 
 // gitformat-index(5), versions 2 to 4.
-constexpr size_t kHeader = 12;
+constexpr size_t kIndexHeader = 12;
 constexpr size_t kObjectId = 20;
 constexpr size_t kFixed = 62;  // stat data, mode, owner, size, object, flags
 constexpr size_t kMode = 24, kModeLength = 4;
@@ -25,11 +25,11 @@ uint32_t big_endian(std::string_view bytes) {
   return value;
 }
 
-struct Entry {
+struct IndexEntry {
   std::string_view mode, object;
   uint32_t flags = 0;  // without the name's length
   std::string path;
-  bool operator==(const Entry&) const = default;
+  bool operator==(const IndexEntry&) const = default;
 };
 
 class Reader {
@@ -38,18 +38,19 @@ class Reader {
 
   // The number of entries; nullopt: no index that we read.
   std::optional<uint32_t> open() {
-    if (file_.size() < kHeader + kObjectId || file_.substr(0, 4) != "DIRC") return std::nullopt;
+    if (file_.size() < kIndexHeader + kObjectId || file_.substr(0, 4) != "DIRC")
+      return std::nullopt;
     version_ = big_endian(file_.substr(4, 4));
     if (version_ < 2 || version_ > 4) return std::nullopt;
-    at_ = kHeader;
+    at_ = kIndexHeader;
     end_ = file_.size() - kObjectId;  // its checksum
     return big_endian(file_.substr(8, 4));
   }
 
-  std::optional<Entry> next() {
+  std::optional<IndexEntry> next() {
     if (end_ - at_ < kFixed) return std::nullopt;
     std::string_view fixed = file_.substr(at_, kFixed);
-    Entry entry;
+    IndexEntry entry;
     entry.mode = fixed.substr(kMode, kModeLength);
     entry.object = fixed.substr(kObject, kObjectId);
     auto flags = static_cast<uint16_t>(big_endian(fixed.substr(kFixed - 2)));

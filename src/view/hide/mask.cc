@@ -25,7 +25,7 @@ namespace {
 
 using model::HostPath;
 
-constexpr size_t kIndexLimit = 2ull << 30;
+constexpr size_t kMaxMaskIndex = 2ull << 30;
 // Part of the key: raised when the layer or the index is made in another way.
 constexpr std::string_view kFormat = "1";
 // Not in Linux 6.1's magic.h.
@@ -64,7 +64,7 @@ bool trusts_times(const sys::DirFd& workspace) {
 
 // A missing or damaged index means that everything is read again.
 std::optional<MaskIndex> read_index(const HostPath& directory) {
-  auto bytes = sys::read_file((directory / "index").str(), kIndexLimit);
+  auto bytes = sys::read_file((directory / "index").str(), kMaxMaskIndex);
   if (!bytes.ok()) return std::nullopt;
   auto index = decode_mask_index(*bytes);
   return index.ok() ? std::optional(std::move(index).value()) : std::nullopt;

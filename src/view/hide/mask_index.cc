@@ -7,10 +7,10 @@
 namespace paddock::view {
 namespace {
 
-constexpr uint64_t kMagic = 0x31786469'6b73616dull;  // "maskidx1"
+constexpr uint64_t kMaskMagic = 0x31786469'6b73616dull;  // "maskidx1"
 
 struct Header {
-  uint64_t magic = kMagic;
+  uint64_t magic = kMaskMagic;
   uint64_t checksum = 0;  // of the header with this field 0, and of all that follows
   uint64_t dirs = 0;
   uint64_t hidden = 0;
@@ -130,7 +130,7 @@ Result<MaskIndex> decode_mask_index(std::string_view bytes) {
   bool counts_fit = header.dirs <= body.size() / sizeof(IndexedDir) &&
                     header.hidden <= body.size() / sizeof(IndexedName) &&
                     header.names <= body.size();
-  if (header.magic != kMagic || !counts_fit ||
+  if (header.magic != kMaskMagic || !counts_fit ||
       header.dirs * sizeof(IndexedDir) + header.hidden * sizeof(IndexedName) + header.names !=
           body.size()) {
     return damaged();

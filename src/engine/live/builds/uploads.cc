@@ -22,7 +22,7 @@ namespace {
 using model::HostPath;
 
 constexpr int64_t kKeptSeconds = 86'400;
-constexpr uint64_t kShare = 4;  // of an owner: that many of the longest
+constexpr uint64_t kOwnersShare = 4;  // of an owner: that many of the longest
 constexpr size_t kPiece = 256u << 10;
 constexpr const char* kHalf = ".new-";
 
@@ -91,7 +91,7 @@ Status Uploads::make_room(const HostPath& directory, uint64_t bytes) const {
   uint64_t sum = bytes;
   for (const Kept& one : kept) sum += one.bytes;
   for (const Kept& one : kept) {
-    if (sum <= options_.max_bytes * kShare) break;
+    if (sum <= options_.max_bytes * kOwnersShare) break;
     PD_TRY(sys::remove_tree(one.path));
     sum -= one.bytes;
   }
@@ -104,7 +104,7 @@ Result<std::unique_ptr<Uploads::Writing>> Uploads::begin(net::Task& task, const 
   if (bytes > options_.max_bytes) return too_long(bytes, options_.max_bytes);
   const HostPath directory = directory_of(name.owner);
   uint64_t& coming = coming_[directory.str()];
-  if (coming + bytes > options_.max_bytes * kShare) {
+  if (coming + bytes > options_.max_bytes * kOwnersShare) {
     return Error(Code::resource_exhausted, "too much is on its way already")
         .set_remedy("wait until other uploads are done");
   }
