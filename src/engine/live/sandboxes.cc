@@ -105,6 +105,12 @@ Status Sandboxes::open() {
   report_gate();
   PD_TRY(Catalogue(parts_.database).forget_old());
   PD_TRY(RunTable(parts_.database).forget_old());
+  // The tools are asked first, which takes seconds: what is paused goes on for as long as it takes
+  // to speak with its agent.
+  const auto earlier = PD_TRY(Catalogue(parts_.database).list());
+  const auto lives = [](const LiveInfo& info) { return info.state != SandboxState::gone; };
+  if (std::ranges::any_of(earlier, lives))
+    (void)granted().ok();  // the error comes up where it is used
   found_ = PD_TRY_CTX("taking over what an earlier daemon left", adopt_all(parts_));
   // Only now is it known which of them still write to theirs.
   remove_later(PD_TRY(layers().begin()));
