@@ -112,6 +112,20 @@ TEST(Registries, GoProxiesInTheirOrderAndTheSumDatabase) {
                           Pair("GOSUMDB", "sums.example")));
 }
 
+TEST(Registries, AptByWhatItWouldFetch) {
+  FakeHost host;
+  host.printed["apt-get update --print-uris"] =
+      "'http://deb.example/debian/dists/x/InRelease' deb.example_debian_dists_x_InRelease 0 \n"
+      "'http://deb.example/debian/dists/x/main/Packages.xz' deb.example_debian_Packages 0 \n"
+      "'https://flat.example:8443/apt/./InRelease' flat.example_apt_._InRelease 0 \n"
+      "'file:/srv/apt/dists/x/InRelease' _srv_apt_dists_x_InRelease 0 \n";
+  const auto apt = tool_of(survey_registries(host.tools()), "apt");
+  ASSERT_EQ(apt.servers.size(), 2u);
+  EXPECT_EQ(apt.servers[0].plain, "http://deb.example/debian");
+  EXPECT_EQ(apt.servers[1].host, "flat.example");
+  EXPECT_EQ(apt.servers[1].port, 8443);
+}
+
 TEST(Registries, AToolThatTellsNoneIsNamed) {
   FakeHost host;
   host.printed["cargo --version"] = "cargo 1.0\n";

@@ -193,12 +193,16 @@ Status ask_cargo(ToolRegistries& tool, const HostTools& tools) {
   return {};
 }
 
+// What it would fetch: it tells that from its settings alone, while `indextargets` reads all that
+// it has fetched.
 Status ask_apt(ToolRegistries& tool, const HostTools& tools) {
-  const auto lines =
-      lines_of(PD_TRY(tools.run({"apt-get", "indextargets", "--format", "$(SITE)"})));
   std::set<std::string> seen;
-  for (const std::string& line : lines) {
-    if (seen.insert(line).second) add_server(tool, line);
+  for (const std::string& line :
+       lines_of(PD_TRY(tools.run({"apt-get", "update", "--print-uris"})))) {
+    if (!line.starts_with('\'')) continue;  // 'URI' FILE SIZE
+    const std::string uri = line.substr(1, line.find('\'', 1) - 1);
+    const std::string site = uri.substr(0, uri.find("/dists/"));
+    if (seen.insert(site).second) add_server(tool, site);
   }
   return {};
 }
