@@ -9,6 +9,7 @@ which is made when it is not there; without root, `--as root` is skipped as a wh
 """
 import argparse
 import array
+import contextlib
 import fcntl
 import os
 import pwd
@@ -21,6 +22,8 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 USER = "paddock-test"
+PACKAGES = "packages"  # where npm_packages.py has put them, in the build folder as in the suite's
+DISK_BYTES = 8 << 30  # of a suite; taken as it is written
 SKIPPED_AS_A_WHOLE = """<?xml version="1.0"?>
 <testsuites><testsuite name="{name}" tests="1" skipped="1">
 <testcase classname="{name}" name="every test"><skipped message="needs root: run as an ordinary user"/>
@@ -39,9 +42,7 @@ def test_user():
 
 
 def spread(folder):
-    """Gives each folder made in this one a place of its own on the disk (chattr +T). ext4 without a journal
-    reuses no inode that was freed within minutes, but reads each of them to know: in one place, what
-    earlier tests removed costs later ones most of their time. Other file systems know no such mark."""
+    """Gives each folder made in this one a place of its own on the disk (chattr +T)."""
     get, put, top_of_trees = 0x80086601, 0x40086602, 0x20000  # FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_TOPDIR_FL
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -49,18 +50,48 @@ def spread(folder):
         fcntl.ioctl(fd, get, flags)
         flags[0] |= top_of_trees
         fcntl.ioctl(fd, put, flags)
-    except OSError:
+    except OSError:  # other file systems know no such mark
         pass
     finally:
         os.close(fd)
 
 
-def stage(build, account):
-    """A folder with bin/, guests/, tests/ and a tmp/ that belongs to the user of the tests."""
+def mount_disk(folder):
+    """Makes the folder an ext4 of its own, in a file without a name. Whether that works here.
+
+    ext4 without a journal, as some virtual machines have it, reuses no inode that was freed within minutes,
+    and reads each of them to know: what earlier tests removed costs later ones most of their time. One
+    with a journal does not, and a suite's goes as a whole. Where none can be mounted, the folder lies on
+    the machine's own disk, and its tests far from each other."""
+    with tempfile.NamedTemporaryFile(dir=folder.parent, prefix="disk-") as image:
+        image.truncate(DISK_BYTES)
+        options = "lazy_itable_init=1,lazy_journal_init=1,nodiscard"
+        made = ["mkfs.ext4", "-q", "-F", "-m", "0", "-E", options, image.name]
+        mounted = ["mount", "-o", "loop,discard,noinit_itable", image.name, folder]
+        for command in made, mounted:
+            try:
+                if subprocess.run(command, capture_output=True).returncode != 0:
+                    return False
+            except FileNotFoundError:
+                return False
+    (folder / "lost+found").rmdir()
+    return True
+
+
+def link(source, target):
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy(source, target)
+
+
+@contextlib.contextmanager
+def stage(build, account, kind):
+    """A folder with bin/, guests/, tests/ and a tmp/ that belongs to the user of the tests, for as long as
+    they run."""
     parent = "/srv" if os.geteuid() == 0 and os.path.isdir("/srv") else "/var/tmp"
     top = Path(tempfile.mkdtemp(prefix="paddock-test-", dir=parent))
     top.chmod(0o755)
-    spread(top)
     (top / "bin").mkdir()
     for program in ("paddock", "paddock-agent", "paddock-ssh"):
         shutil.copy(build / "bin" / program, top / "bin" / program)
@@ -71,10 +102,20 @@ def stage(build, account):
     for folder in ("tests", "examples"):
         shutil.copytree(TESTS.parent / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(TESTS.parent / "README.md", top / "README.md")
+    if (build / PACKAGES).exists() and kind in ("compat", "examples"):
+        shutil.copytree(build / PACKAGES, top / PACKAGES, symlinks=True, copy_function=link,
+                        ignore=shutil.ignore_patterns("cache"))  # fmt: skip
     (top / "tmp").mkdir()
-    spread(top / "tmp")
+    mounted = os.geteuid() == 0 and mount_disk(top / "tmp")
+    if not mounted:
+        spread(top / "tmp")
     os.chown(top / "tmp", account.pw_uid, account.pw_gid)
-    return top
+    try:
+        yield top
+    finally:
+        if mounted:
+            subprocess.run(["umount", "--lazy", top / "tmp"], check=True)
+        shutil.rmtree(top, ignore_errors=True)
 
 
 def environment(top, account):
@@ -143,14 +184,11 @@ def main():
     account = pwd.getpwuid(os.geteuid())
     if args.who == "user" and os.geteuid() == 0:
         account = test_user()
-    top = stage(args.build, account)
-    try:
+    with stage(args.build, account, args.files[0].split("/")[0]) as top:
         status, results = run_pytest(top, account, args.files, options, name)
         if results.exists():
             shutil.copy(results, kept)
         return status
-    finally:
-        shutil.rmtree(top, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 """Fixtures of the compatibility tests: a daemon, and the unmodified npm package that talks to it."""
 import os
-import shutil
 import subprocess
 
 import pytest
 from support.daemon import Daemon
-from support.host import needs
-from support.program import PATIENCE, TOP
+from support.npm_packages import E2B
+from support.program import PATIENCE
+from support.sdk import installed
 
-VERSIONS = ["2.51.0", "2.46.0"]  # the second makes sandboxes by the older calls
 PRELUDE = """
 import assert from 'node:assert/strict'
 import * as e2b from 'e2b'
@@ -16,18 +15,10 @@ const { Sandbox } = e2b
 """
 
 
-@pytest.fixture(scope="session", params=VERSIONS)
+@pytest.fixture(scope="session", params=E2B)
 def package(request):
-    """A folder in which that version of the package is installed, from the registry, once."""
-    needs("npm", shutil.which("npm"), "not installed")
-    folder = TOP / "tmp" / f"e2b-{request.param}"
-    folder.mkdir()
-    command = ["npm", "install", "--no-audit", "--no-fund", "--cache", folder / "cache"]
-    done = subprocess.run(
-        [*command, f"e2b@{request.param}"], cwd=folder, capture_output=True, text=True
-    )
-    needs("package-registry", done.returncode == 0, done.stderr[-300:])
-    return folder
+    """A folder in which that version of the package is installed."""
+    return installed(f"e2b@{request.param}")
 
 
 @pytest.fixture

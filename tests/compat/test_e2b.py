@@ -126,6 +126,7 @@ def test_input_signals_lists_and_reconnection(sdk):
     const cat = await s.commands.run('cat', { background: true, stdin: true })
     await s.commands.sendStdin(cat.pid, 'data\\n')
     assert.deepEqual((await s.commands.list()).map(p => p.pid), [cat.pid])
+    while (cat.stdout !== 'data\\n') await new Promise(r => setTimeout(r, 10))
     const again = await s.commands.connect(cat.pid)
     await s.commands.sendStdin(cat.pid, 'more\\n')
     await cat.disconnect()

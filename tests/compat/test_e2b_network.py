@@ -34,11 +34,11 @@ def world(online):
         sdk.internet, sdk.paddock = paddock.internet, paddock
         return sdk
 
-    def make(*options, policy=""):
+    def make(*options, policy="", **how):
         paddock = online(HOSTS)
         if policy:
             paddock.policy(policy)
-        return serve(paddock, *options)
+        return serve(paddock, *options, **how)
 
     def two(*options):
         """The same world before and after its daemon is killed, which sandboxes outlive."""
@@ -105,7 +105,7 @@ def test_no_word_of_policy_means_the_package_registries(world, base):
     config = base / "home" / ".config" / "pip"
     config.mkdir(parents=True)
     (config / "pip.conf").write_text("[global]\nindex-url = http://registry.example/simple/\n")
-    world()("""
+    world(real_tools=True)("""
     const s = await Sandbox.create()
     const { egress } = await detail(s)
     assert.ok(egress.granted.some(line => line.includes('registry.example')), JSON.stringify(egress))

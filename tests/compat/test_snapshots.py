@@ -8,6 +8,7 @@ from http.client import IncompleteRead
 import pytest
 from support.daemon import Daemon
 from support.host import needs_root
+from support.waiting import eventually
 
 
 def run(daemon, sandbox, script):
@@ -31,14 +32,13 @@ def kill(daemon, sandbox):
     assert daemon.request("DELETE", f"/sandboxes/{sandbox['sandboxID']}")[0] == 204
 
 
-def layers(paddock):
-    """Those on disk, once what is being removed is gone."""
+def layers(paddock, count=None):
+    """Those on disk: once there are so many of them, for what is removed goes in its own time."""
     folder = paddock.state / "layers"
-    before = None
-    while before != (now := sorted(n for n in os.listdir(folder) if n != "below")):
-        before = now
-        time.sleep(0.3)
-    return now
+    return eventually(
+        lambda: sorted(n for n in os.listdir(folder) if n != "below"),
+        lambda found: count in (None, len(found)),
+    )
 
 
 WHAT = "-not -name .cache -not -name tick"
@@ -158,7 +158,7 @@ def test_snapshots_are_listed_and_deleted_and_their_layers_with_them(daemon, pad
     assert layers(paddock) != []
     assert run(daemon, user, "echo it works") == b"it works\n"
     kill(daemon, user)
-    assert layers(paddock) == []
+    assert layers(paddock, 0) == []
 
 
 def test_what_cannot_be_is_refused(daemon):
@@ -194,7 +194,7 @@ def test_a_snapshot_outlives_the_daemon_and_a_killed_one_leaves_nothing_else(pad
     try:
         listed = second.request("GET", "/snapshots")[1]
         assert [s["snapshotID"] for s in listed] == [made["snapshotID"]]
-        assert len(layers(paddock)) == 1
+        assert len(layers(paddock, 1)) == 1
         sandbox = second.create(templateID=made["snapshotID"])
         assert run(second, sandbox, "cat file; stat -c %s big") == b"kept\n200000000\n"
     finally:
@@ -215,7 +215,7 @@ def test_on_a_full_disk_a_snapshot_fails_and_leaves_nothing(paddock):
         status, body, _ = daemon.request("POST", path, {})
         assert status == 507 and "No space left" in body["message"], body
         assert daemon.request("GET", "/snapshots")[1] == []
-        assert layers(paddock) == before
+        assert layers(paddock, len(before)) == before
         assert run(daemon, source, "stat -c %s big; pgrep -fc '[w]hile :'") == b"40000000\n1\n"
         assert daemon.stop() == 0
     finally:

@@ -7,13 +7,14 @@ import signal
 import ssl
 import subprocess
 
+from support.host_tools import quick_tools
 from support.program import PADDOCK, PATIENCE
 
 
 class Daemon:
     """Ends all its sandboxes with itself, unless it is `leased`. `wrap` makes of its command line one that runs
     it in another world (Internet.wrap), in which its port is. One that speaks TLS is trusted by `authority`, a
-    file."""
+    file. With `real_tools` it asks the machine's own package tools for their registries."""
 
     def __init__(
         self,
@@ -24,12 +25,15 @@ class Daemon:
         env=None,
         wrap=lambda argv: argv,
         authority=None,
+        real_tools=False,
     ):
         self.log = paddock.base / "serve.log"
+        path = paddock.env["PATH"]
+        tools = {"PATH": path if real_tools else f"{quick_tools()}:{path}"}
         options = options if leased else ("--kill-on-exit", *options)
         self.process = subprocess.Popen(
             wrap([PADDOCK, "serve", "--listen", listen, *options]),
-            env={**paddock.env, **(env or {})},
+            env={**paddock.env, **tools, **(env or {})},
             cwd=paddock.base,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -83,7 +83,12 @@ def cgroups():
 
 
 def lives_for_another(cgroup, base):
-    """Whether the processes in a cgroup are of another test's sandbox: tests run side by side."""
+    """Whether a cgroup is of another test's sandbox: tests run side by side. It may be one that nothing
+    runs in, because its daemon was killed and the next one has not come yet."""
+    id = os.path.basename(cgroup).removeprefix("paddock-")
+    others = Path(base).parents[2].glob(f"paddock-test-*/tmp/t-*/state/sandboxes/{id}")
+    if any(base not in other.parents for other in others):
+        return True
     try:
         pids = Path(cgroup, "cgroup.procs").read_text().split()
     except OSError:

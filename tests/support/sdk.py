@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 
+from support import npm_packages
 from support.host import needs
 from support.program import PATIENCE, TOP
 
@@ -14,15 +15,18 @@ import net from 'node:net'
 
 
 def installed(*packages):
-    """A folder with these packages in it, from the registry, once a session."""
+    """A folder of the session's own with these packages in it: those of the whole run, or from the registry."""
     needs("npm", shutil.which("npm"), "not installed")
-    folder = TOP / "tmp" / ("npm-" + "-".join(p.replace("/", "_").replace("@", "_") for p in packages))
-    if not (folder / "installed").exists():
-        folder.mkdir(exist_ok=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--cache", TOP / "tmp" / "npm-cache"]
-        done = subprocess.run([*command, *packages], cwd=folder, capture_output=True, text=True)
-        needs("package-registry", done.returncode == 0, done.stderr[-300:])
-        (folder / "installed").touch()
+    name = npm_packages.name_of(packages)
+    folder, shared = TOP / "tmp" / name, TOP / "packages" / name
+    if not folder.exists():
+        folder.mkdir()
+        if shared.exists():
+            (folder / "node_modules").symlink_to(shared / "node_modules")
+        else:
+            npm_packages.install(folder, packages, TOP / "tmp" / "npm-cache")
+    for refused in (shared / npm_packages.REFUSED, folder / npm_packages.REFUSED):
+        needs("package-registry", not refused.exists(), refused.exists() and refused.read_text())
     return folder
 
 
