@@ -23,18 +23,21 @@ function(paddock_library)
     set_source_files_properties(${out}.pb.cc PROPERTIES COMPILE_OPTIONS "-w")
   endforeach()
 
-  add_library(pd_${ARG_NAME} STATIC ${ARG_SOURCES} ${generated})
+  # Built where a program or a test needs it: the release build has no use for the agent's second form.
+  add_library(pd_${ARG_NAME} STATIC EXCLUDE_FROM_ALL ${ARG_SOURCES} ${generated})
   paddock_layer_properties(pd_${ARG_NAME} "" "${ARG_USES}" "${ARG_LINKS}")
   paddock_sanitize(pd_${ARG_NAME})
 
   if(ARG_AGENT AND NOT PADDOCK_BUILT_AGENT)
-    add_library(pd_${ARG_NAME}_agent STATIC ${ARG_SOURCES} ${generated})
+    add_library(pd_${ARG_NAME}_agent STATIC EXCLUDE_FROM_ALL ${ARG_SOURCES} ${generated})
     paddock_layer_properties(pd_${ARG_NAME}_agent "_agent" "${ARG_USES}" "${ARG_LINKS}")
     target_compile_options(pd_${ARG_NAME}_agent PRIVATE -Os -ffunction-sections -fdata-sections)
   endif()
 
   if(ARG_TESTS AND PADDOCK_UNIT_TESTS AND NOT PADDOCK_FUZZ)
     if(ARG_FUZZ)
+      # Each defines the fuzzer's entry.
+      set_source_files_properties(${ARG_FUZZ} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
       list(APPEND ARG_TESTS ${ARG_FUZZ} ${CMAKE_SOURCE_DIR}/src/base/testing/fuzz_replay_test.cc)
     endif()
     add_executable(${ARG_NAME}_test ${ARG_TESTS})
