@@ -5,26 +5,18 @@
 #include "policy/compile.h"
 #include "policy/egress_lists.h"
 #include "policy/explain.h"
+#include "policy/testing/policies.h"
 
 namespace paddock::policy {
 namespace {
 
+using testing::admin;
+using testing::compile_tiers;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-Result<Compiled> compiled(std::vector<Tier> tiers, std::vector<FlagValue> flags = {}) {
-  return compile({.tiers = std::move(tiers), .flags = std::move(flags), .home = "/home/u"});
-}
-Tier admin(std::string text) {
-  return {TierKind::admin, "/etc/paddock/policy.toml", std::move(text)};
-}
-Tier user(std::string text) {
-  return {TierKind::user, "/home/u/policy.toml", std::move(text)};
-}
-Tier project(std::string text) {
-  return {TierKind::project, "paddock.toml", std::move(text)};
-}
+using testing::project;
+using testing::user;
 
 std::string rule(const std::string& action, const std::string& host) {
   return "[[egress.rule]]\nname = \"" + action + " " + host + "\"\naction = \"" + action +
@@ -44,12 +36,12 @@ std::vector<std::vector<std::string>> lists_of(const Compiled& c,
 }
 
 Error egress_error_of(std::vector<Tier> tiers, std::vector<FlagValue> flags = {}) {
-  auto result = compiled(std::move(tiers), std::move(flags));
+  auto result = compile_tiers(std::move(tiers), std::move(flags));
   return result.ok() ? Error(Code::internal, "no error") : result.error();
 }
 
 TEST(EgressPolicy, NothingLeavesByDefault) {
-  auto c = compiled({});
+  auto c = compile_tiers({});
   ASSERT_TRUE(c.ok());
   EXPECT_TRUE(c->settings.egress.allows_nothing());
   EXPECT_THAT(lists_of(*c), ElementsAre(IsEmpty()));
@@ -58,7 +50,7 @@ TEST(EgressPolicy, NothingLeavesByDefault) {
 TEST(EgressPolicy, NoEmptySpellingOfAListAllowsAnything) {
   for (const char* text : {"[egress]", "[egress]\nallow = []", "[egress]\npresets = []",
                            "[egress]\nrule = []", "[egress]\npresets = [\"none\"]"}) {
-    auto c = compiled({user(text)});
+    auto c = compile_tiers({user(text)});
     ASSERT_TRUE(c.ok()) << text << c.error().describe();
     EXPECT_TRUE(c->settings.egress.allows_nothing()) << text;
   }
@@ -69,9 +61,9 @@ TEST(EgressPolicy, NoEmptySpellingOfAListAllowsAnything) {
 }
 
 TEST(EgressPolicy, TheAdministratorIsAskedFirstAndTheProjectsRefusalsBefore) {
-  auto c = compiled({admin(rule("deny", "bad.example")), user(rule("allow", "a.example")),
-                     project(rule("deny", "b.example"))},
-                    {{"egress.allow", "bad.example"}});
+  auto c = compile_tiers({admin(rule("deny", "bad.example")), user(rule("allow", "a.example")),
+                          project(rule("deny", "b.example"))},
+                         {{"egress.allow", "bad.example"}});
   ASSERT_TRUE(c.ok()) << c.error().describe();
   EXPECT_THAT(lists_of(*c), ElementsAre(ElementsAre("deny b.example", "deny bad.example",
                                                     "bad.example", "allow a.example")));
@@ -80,18 +72,19 @@ TEST(EgressPolicy, TheAdministratorIsAskedFirstAndTheProjectsRefusalsBefore) {
 }
 
 TEST(EgressPolicy, AProjectGrantsNothingThatOthersDoNot) {
-  auto c = compiled({user(rule("allow", "a.example")), project(rule("allow", "evil.example"))});
+  auto c =
+      compile_tiers({user(rule("allow", "a.example")), project(rule("allow", "evil.example"))});
   ASSERT_TRUE(c.ok());
   EXPECT_THAT(lists_of(*c),
               ElementsAre(ElementsAre("allow a.example"), ElementsAre("allow evil.example")));
-  auto alone = compiled({project(rule("allow", "evil.example"))});
+  auto alone = compile_tiers({project(rule("allow", "evil.example"))});
   ASSERT_TRUE(alone.ok());
   EXPECT_TRUE(alone->settings.egress.allows_nothing());
   EXPECT_THAT(lists_of(*alone), ElementsAre(IsEmpty(), ElementsAre("allow evil.example")));
 }
 
 TEST(EgressPolicy, WhatTheUserGivesByNameStandsBesideAProjectsList) {
-  auto c = compiled({project(rule("allow", "a.example"))}, {{"egress.allow", "b.example"}});
+  auto c = compile_tiers({project(rule("allow", "a.example"))}, {{"egress.allow", "b.example"}});
   ASSERT_TRUE(c.ok());
   EXPECT_THAT(lists_of(*c),
               ElementsAre(ElementsAre("b.example"), ElementsAre("b.example", "allow a.example")));
@@ -102,13 +95,14 @@ constexpr const char* kCredential =
 
 TEST(EgressPolicy, AProjectNamesNoCredential) {
   EXPECT_EQ(egress_error_of({project(kCredential)}).code(), Code::permission_denied);
-  auto c = compiled({user(kCredential)});  // the twin
+  auto c = compile_tiers({user(kCredential)});  // the twin
   ASSERT_TRUE(c.ok()) << c.error().describe();
-  EXPECT_EQ(c->settings.egress.credentials.at(0).origin, "user policy /home/u/policy.toml:2");
+  EXPECT_EQ(c->settings.egress.credentials.at(0).origin, "user policy /home/u/user.toml:2");
 }
 
 TEST(EgressPolicy, NoneOnTheCommandLineClosesWhatFilesOpen) {
-  auto c = compiled({user(rule("allow", "a.example") + kCredential)}, {{"egress.presets", "none"}});
+  auto c =
+      compile_tiers({user(rule("allow", "a.example") + kCredential)}, {{"egress.presets", "none"}});
   ASSERT_TRUE(c.ok()) << c.error().describe();
   EXPECT_TRUE(c->settings.egress.allows_nothing());
   EXPECT_TRUE(c->settings.egress.credentials.empty());
@@ -123,19 +117,19 @@ TEST(EgressPolicy, HostileCodeGetsNone) {
   Error error = egress_error_of({user(rule("allow", "a.example"))}, {{"trust", "hostile"}});
   EXPECT_EQ(error.code(), Code::permission_denied);
   EXPECT_EQ(error.remedy(), "--egress none");
-  EXPECT_TRUE(compiled({}, {{"trust", "hostile"}}).ok());
+  EXPECT_TRUE(compile_tiers({}, {{"trust", "hostile"}}).ok());
 }
 
 TEST(EgressPolicy, AMistakeIsNamedWithItsPlaceAndTheNearestKey) {
   Error error =
       egress_error_of({user("[[egress.rule]]\naction = \"allow\"\nhots = [\"a.example\"]\n")});
-  EXPECT_THAT(error.describe(), HasSubstr("/home/u/policy.toml"));
+  EXPECT_THAT(error.describe(), HasSubstr("/home/u/user.toml"));
   EXPECT_THAT(error.remedy(), HasSubstr("hosts"));
   EXPECT_THAT(egress_error_of({user("[egress]\nrules = []\n")}).remedy(), HasSubstr("egress.rule"));
 }
 
 TEST(EgressPolicy, RulesAndCredentialsAreExplainedWithoutSecrets) {
-  auto c = compiled({user(rule("allow", "a.example") + kCredential)});
+  auto c = compile_tiers({user(rule("allow", "a.example") + kCredential)});
   ASSERT_TRUE(c.ok());
   const auto rows = explain_egress(*c);
   ASSERT_EQ(rows.size(), 2u);

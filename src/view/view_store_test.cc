@@ -80,7 +80,10 @@ class ViewStoreTest : public ::testing::Test {
   // One that was left with `name` in its upper, as by an owner who was killed or has let go of it.
   ViewId leave_view(const std::string& name) {
     auto view = store_->create(options()).value();
-    EXPECT_TRUE(view->begin(step("leave")).ok());
+    Step begun;
+    begun.argv = {"leave"};
+    begun.started_ms = 1;
+    EXPECT_TRUE(view->begin(begun).ok());
     if (!name.empty()) write(upper_of(*view) / name, name);
     return view->id();
   }
