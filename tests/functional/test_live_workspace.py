@@ -7,6 +7,7 @@ import time
 
 import pytest
 from support.daemon import Daemon
+from support.host import needs_root
 from support.program import PATIENCE
 from support.trees import digest, git, write
 
@@ -137,8 +138,7 @@ def test_commits_are_brought_as_a_branch_and_git_of_the_host_is_safe(paddock, re
 
 
 def test_others_files_stay_others(paddock, repo, daemon, make, sh):
-    if os.geteuid() != 0:
-        pytest.skip("root: only root can give files away")
+    needs_root()
     write(repo, {"roots": "r\n", "daemons": "d\n"})
     os.chown(repo / "daemons", 1, 1)
     for path in ("README.md", "src", "src/main.py", "."):
