@@ -213,6 +213,7 @@ def forks(server, docker):
     docker.does("exec", name, "/bin/sh", "-c", TREE % "/").seconds()
 
     def fork():
+        server.connection.close()  # docker takes longer than the server keeps it open
         started = time.monotonic()
         answer = json.loads(
             server.request("POST", f"/sandboxes/{made['sandboxID']}/fork", {"count": 1})
